@@ -245,7 +245,8 @@ class _Run:
             reading.cancel()
             await asyncio.gather(reading, return_exceptions=True)
             return []
-        return await asyncio.wait_for(reading, END_S)
+        async with asyncio.timeout(END_S):
+            return await reading
 
     def _parts(self) -> list[list[tuple[str, str, int]]]:
         """The seats of each process."""

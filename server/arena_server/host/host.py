@@ -244,7 +244,8 @@ class Host:
             return
         hosted.stop()
         with suppress(TimeoutError):
-            await asyncio.wait_for(hosted.over.wait(), SETTLE_S)
+            async with asyncio.timeout(SETTLE_S):
+                await hosted.over.wait()
         await hosted.close()
         if self.contests.pop(name, None) is not None:  # it was not removed meanwhile
             for observer in self._observers:

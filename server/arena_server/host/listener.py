@@ -258,6 +258,7 @@ class ConnectionPool:
     async def drained(self, timeout: float) -> None:
         """Wait until every connection is closed; after `timeout` seconds abort the rest."""
         with suppress(TimeoutError):
-            await asyncio.wait_for(self._empty.wait(), timeout)
+            async with asyncio.timeout(timeout):
+                await self._empty.wait()
         for connection in [*self.connections.values(), *self._refusals.values()]:
             connection.abort()

@@ -379,5 +379,6 @@ async def _finish(sweeper: Child) -> None:
     sweeper.process.stdin.write(b"done\n")
     sweeper.process.stdin.close()
     with suppress(TimeoutError):  # the engine hangs: the next run removes what is left
-        await asyncio.wait_for(sweeper.wait(), ANSWER_S)
+        async with asyncio.timeout(ANSWER_S):
+            await sweeper.wait()
     await sweeper.end(grace=0)

@@ -182,7 +182,8 @@ class Child:
                 if self.process.returncode is None:
                     self.terminate()
                     with suppress(TimeoutError):
-                        await asyncio.wait_for(self.process.wait(), grace)
+                        async with asyncio.timeout(grace):
+                            await self.process.wait()
             finally:  # who is cancelled here leaves no process either
                 signal_session(self.process.pid, signal.SIGKILL)
             status = await self.process.wait()

@@ -106,7 +106,8 @@ class RestartingBot:
     async def _game(self) -> str | None:
         """The game that its process left; None between two games."""
         with suppress(TimeoutError):
-            return await asyncio.wait_for(self.games.game_of(self.bot.name, self.bot.slot), REPORT_S)
+            async with asyncio.timeout(REPORT_S):
+                return await self.games.game_of(self.bot.name, self.bot.slot)
         return None
 
     async def _before_the_end(self, work: Coroutine[Any, Any, T]) -> T | None:
@@ -122,7 +123,8 @@ class RestartingBot:
     async def _has_logged_in(self) -> bool:
         # The server's report of the log-in may arrive after the bot's end.
         with suppress(TimeoutError):
-            await asyncio.wait_for(self.logged_in.wait(), REPORT_S)
+            async with asyncio.timeout(REPORT_S):
+                await self.logged_in.wait()
         return self.logged_in.is_set()
 
     def contest_over(self) -> None:

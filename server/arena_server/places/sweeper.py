@@ -76,7 +76,8 @@ class Sweeper:
         if self._shell is not None:
             self._shell.close()
             with suppress(TimeoutError):
-                await asyncio.wait_for(self._shell.wait(), END_S)
+                async with asyncio.timeout(END_S):
+                    await self._shell.wait()
 
     @property
     def watches(self) -> bool:

@@ -306,7 +306,8 @@ async def _end(process: Spawned) -> None:
             with suppress(ProcessLookupError):
                 os.kill(process.pid, signal.SIGTERM)
             with suppress(TimeoutError):
-                await asyncio.wait_for(process.wait(), GRACE_S)
+                async with asyncio.timeout(GRACE_S):
+                    await process.wait()
     finally:
         with suppress(ProcessLookupError, PermissionError):
             os.killpg(process.pid, signal.SIGKILL)

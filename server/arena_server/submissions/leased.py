@@ -50,7 +50,8 @@ class LeasedBot:
                 await self._wanted.wait()
             elif not await self._have_image(number):
                 with suppress(TimeoutError):
-                    await asyncio.wait_for(self._wanted.wait(), AGAIN_S)
+                    async with asyncio.timeout(AGAIN_S):
+                        await self._wanted.wait()
             elif await self._link.replace(self._bot, number, secrets.token_hex(TOKEN_BYTES), self._wanted):
                 self._deployed(number)
                 playing = number

@@ -199,7 +199,8 @@ async def _lines(
         yield json.dumps(event).encode() + b"\n"
         while True:
             try:
-                event = await asyncio.wait_for(events.get(), BEAT_S)
+                async with asyncio.timeout(BEAT_S):
+                    event = await events.get()
                 break
             except TimeoutError:
                 yield b"\n"

@@ -37,8 +37,8 @@ class ClusterPart:
             return
         self._others.append(inf)
         with suppress(Exception):  # it may be gone, and what it sends may be anything
-            asking = client.run_on_scheduler(_counts_without(keys))
-            self._others[-1] = int(await asyncio.wait_for(asking, ANSWER_S))
+            async with asyncio.timeout(ANSWER_S):
+                self._others[-1] = int(await client.run_on_scheduler(_counts_without(keys)))
 
     def games(self, threads: int) -> int:
         """How many it has at once, of as many threads as there are."""
