@@ -7,14 +7,16 @@ import socket
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager, nullcontext, suppress
 from dataclasses import dataclass, field
+from typing import Any
 
 from arena_protocol.record import GameRecord
-from arena_server.core.effects import Effect, Marker, SetFrozen, Store
+from arena_server.core.effects import Effect, Journal, Marker, SetFrozen, Store
 from arena_server.core.events import Event, Flushed, Opened, Received
 from arena_server.core.journal import Entry
 from arena_server.core.log_events import LogEvent
 from arena_server.core.peers import Outbox
-from arena_server.host.driver import Driver, Run
+from arena_server.host.batches import Run
+from arena_server.host.driver import Driver
 from arena_server.host.interfaces import Core
 from arena_server.host.observers import Errand
 from arena_server.host.sockets import address_of, bind
@@ -57,7 +59,9 @@ class Scripted:
 
     def take(self) -> list[Effect]:
         effects, self.output.effects = self.output.effects, []
-        return effects
+        entries = [entry for each in effects if isinstance(each, Journal) for entry in each.entries]
+        first: list[Effect] = [Journal(entries)] if entries else []
+        return first + [each for each in effects if not isinstance(each, Journal)]
 
     @property
     def events(self) -> list[Event]:
@@ -93,8 +97,9 @@ class ScriptedRouter(Scripted):
 
 @dataclass
 class Recorder:
-    """Records what the driver hands over; every append is queued."""
+    """Records what the driver hands over; every append is queued, unless `durable`."""
 
+    durable: bool = False
     stored: list[tuple[str, GameRecord]] = field(default_factory=list)
     recorded_games: list[str] = field(default_factory=list)
     logged: list[LogEvent] = field(default_factory=list)
@@ -107,7 +112,7 @@ class Recorder:
 
     def append(self, entries: Sequence[Entry]) -> bool:
         self.batches.append(list(entries))
-        return False
+        return self.durable
 
     def reply(self, number: int, problem: str | None) -> None:
         self.replies.append((number, problem))
@@ -198,9 +203,17 @@ class RunningDriver:
 async def running_driver(
     answer: Callable[[Event], list[Effect]] = lambda event: [], cap: int = 100
 ) -> AsyncIterator[RunningDriver]:
-    """A driver on a free port; everything is closed at the end."""
-    core, recorder = Scripted(answer), Recorder()
-    driver = Driver(ScriptedRouter(core=core), asyncio.get_running_loop(), cap, recorder.log)
+    """A driver on a free port; everything is closed at the end. The test fails by what it raises."""
+    core, recorder, loop = Scripted(answer), Recorder(), asyncio.get_running_loop()
+    test, raised = asyncio.current_task(), list[BaseException]()
+    assert test is not None
+
+    def fail(_: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+        raised.append(context.get("exception") or RuntimeError(context["message"]))
+        test.cancel()
+
+    loop.set_exception_handler(fail)
+    driver = Driver(ScriptedRouter(core=core), loop, cap, recorder.log)
     run = Run(core, recorder, recorder)
     driver.add(run)
     core.seen.clear()  # the Tick with which a contest begins
@@ -209,7 +222,13 @@ async def running_driver(
     opened = RunningDriver(core, recorder, driver, run, sock)
     try:
         yield opened
+    except asyncio.CancelledError:
+        if not raised:
+            raise
+        test.uncancel()
+        raise raised[0] from None
     finally:
+        loop.set_exception_handler(None)
         listener.close()
         for peer in opened._peers:
             peer.close()

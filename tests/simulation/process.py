@@ -48,12 +48,7 @@ from arena_server.core.events import (
 from arena_server.core.journal import Entry, Past
 from arena_server.core.log_events import LoggedIn
 from arena_server.core.router import UNLIMITED, Member, Router
-from arena_server.host.driver import (
-    BEAT_S,
-    HELD_NS,
-    CommitBarrier,
-    StallDetector,
-)
+from arena_server.host.batches import BEAT_S, CommitBarrier, StallDetector
 
 BEAT_NS = int(BEAT_S * SECOND)
 
@@ -96,8 +91,6 @@ class Run:
         self.listed = listed
         self.observer = observer
         self.barrier = CommitBarrier()
-        #: No deadline is judged before this moment.
-        self.held_until = 0
 
 
 class SimulatedProcess:
@@ -394,7 +387,7 @@ class SimulatedProcess:
         alarms = [self.router.deadlines.alarm]
         for run in self.runs.values():
             due = run.contest.deadlines.alarm
-            alarms.append(None if due is None else max(due, run.held_until))
+            alarms.append(None if due is None else max(due, run.barrier.held_until))
         alarm = min((alarm for alarm in alarms if alarm is not None), default=None)
         if alarm is None or (self._timer_at is not None and self._timer_at <= alarm):
             return
@@ -414,10 +407,7 @@ class SimulatedProcess:
         for name, run in list(self.runs.items()):
             if run.contest.deadlines.alarm is None:
                 continue
-            held = run.barrier.held_since
-            if held is not None and seen_until - held > HELD_NS:
-                run.held_until = seen_until + HELD_NS
-            else:
+            if run.barrier.may_judge(seen_until):
                 self._handle(name, Tick(), seen_until)
         self._end_batch()
 

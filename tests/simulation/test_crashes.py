@@ -13,7 +13,7 @@ from tests.simulation.world import World
 from tests.slices import rows
 
 from arena_server.core.effects import Effect
-from arena_server.host.driver import CommitBarrier
+from arena_server.host.batches import CommitBarrier
 from arena_server.stats.standings import Row
 from arena_server.terms.config import ContestConfig
 

@@ -33,13 +33,14 @@ from arena_server.core.log_events import (
     ResultReturned,
 )
 from arena_server.errors import ArenaError
+from arena_server.host.batches import Run
 from arena_server.host.connection import (
     ArrivalClock,
     Cipher,
     Connection,
     Sink,
 )
-from arena_server.host.driver import Driver, Run
+from arena_server.host.driver import Driver
 from arena_server.host.interfaces import Core, Routing
 from arena_server.host.log_events import BotLogLinesDropped, BotUsage, SubmissionNoted
 from arena_server.host.logs import log_fields

@@ -3,8 +3,7 @@
     sockets ready -> read all -> Contest.handle(line) ... -> CommitBarrier -> one commit -> one send a seat
 
 The driver judges nothing. It stamps times, moves bytes, and wakes the contest for its deadlines
-with one timer. `CommitBarrier` and `StallDetector` are free of I/O: the simulation runs the same
-classes in virtual time.
+with one timer. What waits for the disk is in `host/batches.py`.
 """
 
 from __future__ import annotations
@@ -14,175 +13,34 @@ import selectors
 import socket
 import time
 from bisect import bisect_left
-from collections import deque
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
 
-from arena_protocol.record import GameRecord
 from arena_server.core.effects import (
-    Assign,
     CloseConnection,
     Effect,
-    ExcludeWorker,
-    Finished,
     Journal,
     Marker,
     Mute,
-    Reply,
     Send,
-    SetFrozen,
-    Show,
     ShowLog,
-    StartDraw,
     Store,
     TurnMark,
     Unmute,
-    Withdraw,
 )
-from arena_server.core.events import Event, LineTooLong, Lost, Opened, Stalled, Stored, Tick
+from arena_server.core.events import Event, LineTooLong, Lost, Opened, Stored, Tick
 from arena_server.core.journal import Entry
 from arena_server.core.log_events import LogEvent
+from arena_server.host.batches import BEAT_S, Run, StallDetector
 from arena_server.host.connection import ArrivalClock, Cipher, Connection
-from arena_server.host.interfaces import (
-    Core,
-    DriverEvents,
-    RecordStore,
-    Routing,
-)
+from arena_server.host.interfaces import Core, Routing
 from arena_server.host.listener import ConnectionPool
 from arena_server.host.log_events import DescriptorsExhausted
-from arena_server.host.observers import TranscriptReader
-from arena_server.stats.durations import BOUNDS, Durations
+from arena_server.stats.durations import BOUNDS
 
-#: How often the loop shows that it runs, and how late it may be before that is a stall.
-BEAT_S = 0.1
-STALL_NS = 200_000_000
-#: While effects have been held back for longer than this, no deadline is judged: a TURN or an answer
-#: may be among them, and a slow disk is no bot's fault.
-HELD_NS = 200_000_000
 #: A driver that is called again so soon waits as long for the next lines itself, and joins what it sends to
 #: one connection meanwhile: a pass of the loop and a send a ply are dear where bots answer at once.
 STAY_NS = 1_000_000
 STAY_S = STAY_NS / 1e9
-
-
-class CommitBarrier:
-    """Holds effects back until the journal entries before them are durable; free of I/O.
-
-        add(effects) ... -> seal(now) -> entries to commit -> durable(batch) -> release() -> effects
-                                      -> take_records() -> records to store behind them
-
-    All entries added between two calls of `seal` are one batch. Effects keep their order: what
-    holds one back holds back all that follow.
-    """
-
-    __slots__ = ("_durable", "_effects", "_entries", "batch", "records", "waiting")
-
-    def __init__(self) -> None:
-        #: The number of the last sealed batch (1, 2, ...), and how many are durable.
-        self.batch = self._durable = 0
-        self._entries: list[Entry] = []
-        self._effects: list[Effect] = []
-        self.records: list[Store] = []
-        #: Effects with the batch that has to be durable before them, and when that was sealed.
-        self.waiting: deque[tuple[int, int, list[Effect]]] = deque()
-
-    def add(self, effects: list[Effect]) -> None:
-        """Add the effects of one event, in order."""
-        for effect in effects:
-            if type(effect) is Journal:
-                self._entries += effect.entries
-            elif type(effect) is Store:
-                self.records.append(effect)
-            else:
-                self._effects.append(effect)
-
-    def seal(self, now: int) -> list[Entry]:
-        """Close the batch: returns its entries, to be committed as batch number `batch`, if there are any."""
-        entries, self._entries = self._entries, []
-        if entries:
-            self.batch += 1
-        if self._effects or entries:
-            self.waiting.append((self.batch, now, self._effects))
-            self._effects = []
-        return entries
-
-    def take_records(self) -> list[Store]:
-        """The records added so far; they are to be stored after the entries sealed so far."""
-        records, self.records = self.records, []
-        return records
-
-    def durable(self, batch: int) -> None:
-        """All batches up to number `batch` are durable."""
-        if batch > self._durable:  # reports of two threads may come in either order
-            self._durable = batch
-
-    def release(self) -> list[Effect]:
-        """The effects that may be carried out now, in order; each is returned once."""
-        waiting = self.waiting
-        if not waiting or waiting[0][0] > self._durable:
-            return []
-        effects = waiting.popleft()[2]
-        while waiting and waiting[0][0] <= self._durable:
-            effects += waiting.popleft()[2]
-        return effects
-
-    @property
-    def held_since(self) -> int | None:
-        """When the oldest batch that is not durable was sealed; None if effects wait for none."""
-        return self.waiting[0][1] if self.waiting else None
-
-
-class StallDetector:
-    """Detects that the loop stood still: `beat` is due every 100 ms, and free of I/O."""
-
-    __slots__ = ("_last",)
-
-    def __init__(self) -> None:
-        self._last: int | None = None
-
-    def beat(self, now: int) -> None:
-        """The loop runs at `now` (ns)."""
-        self._last = now
-
-    def stop(self) -> None:
-        """Detect nothing more."""
-        self._last = None
-
-    def stall(self, now: int) -> Stalled | None:
-        """The stall that has just ended, if there was one; it is reported once."""
-        last = self._last
-        if last is None or now - last <= STALL_NS:
-            return None
-        self._last = now
-        return Stalled(last, now)
-
-
-@dataclass(slots=True, eq=False)
-class Run:
-    """A contest in the driver: where its entries go, its listener, and what is on its way to the disk.
-
-    `readers` of transcripts learn how far they may be shown.
-    """
-
-    core: Core
-    store: RecordStore
-    listener: DriverEvents
-    readers: Sequence[TranscriptReader] = ()
-    barrier: CommitBarrier = field(default_factory=CommitBarrier)
-    durations: Durations = field(default_factory=Durations)
-    #: When each queued batch of entries, by its number, and each record was handed over.
-    queued: deque[tuple[int, int]] = field(default_factory=deque)
-    storing: dict[str, tuple[int, GameRecord]] = field(default_factory=dict)
-    #: No deadline is judged before this moment (monotonic ns).
-    held_until: int = 0
-
-    @property
-    def unanswered_since(self) -> int | None:
-        """When the oldest entry or record that is not durable was handed over; None if all are."""
-        entries = [self.queued[0][1]] if self.queued else []
-        records = [next(iter(self.storing.values()))[0]] if self.storing else []
-        return min(entries + records, default=None)
 
 
 class Driver:
@@ -252,10 +110,6 @@ class Driver:
         self.remove(run)
         run.listener.crashed(error)
 
-    def start(self) -> None:
-        """Detect stalls from now on."""
-        self._beat_now()
-
     def stop(self) -> None:
         """Free the selector and the timers; call it when all connections are gone."""
         self._stalls.stop()
@@ -274,7 +128,8 @@ class Driver:
             self._router.released(self._released.pop())
         self._now = now = time.monotonic_ns()
         self._clock.read(now, time.time_ns())
-        if stall := self._stalls.stall(now):  # before anything that came meanwhile
+        # Before anything that came meanwhile; `limit` spares a call a batch.
+        if now > self._stalls.limit and (stall := self._stalls.stall(now)):
             for core in list(self._runs):
                 self._feed(core, stall, now)
 
@@ -344,23 +199,36 @@ class Driver:
     def _durable(self, run: Run) -> list[Effect]:
         """Commit what the contest has to journal; the effects that may be carried out."""
         barrier, effects = run.barrier, run.core.take()
-        # Nearly always nothing has to be durable before, in a contest that does not keep its plies.
-        if not barrier.waiting and effects and type(effects[0]) is not Journal:
-            return effects
-        barrier.add(effects)
-        if entries := barrier.seal(self._now):
-            began = time.monotonic_ns()
-            if run.store.append(entries):
+        if barrier.waiting:
+            barrier.add(effects)
+            if (entries := barrier.seal(self._now)) and self._append(run, entries, barrier.batch):
                 barrier.durable(barrier.batch)
-                took = time.monotonic_ns() - began  # `Histogram.observe`, without a call
-                run.durations.journal.counts[bisect_left(BOUNDS, took)] += 1
-                run.durations.journal.total += took
-            else:
-                run.queued.append((barrier.batch, began))
+        # Nearly always nothing is held back: a contest that keeps no plies has no entries ...
+        elif not effects or type(journal := effects[0]) is not Journal:
+            return effects
+        # ... and those of another are durable at once. It is all that the barrier would do, without a call.
+        elif self._append(run, journal.entries, barrier.batch + 1):
+            barrier.batch = barrier.settled = barrier.batch + 1
+            del effects[0]
+            return effects
+        else:
+            barrier.add(effects)
+            barrier.seal(self._now)
         for each in barrier.take_records():
             self._leave()
             self._carry_out(each, run)
         return barrier.release()
+
+    def _append(self, run: Run, entries: Sequence[Entry], batch: int) -> bool:
+        """Commit entries as batch number `batch`, or have them queued. Returns whether they are durable."""
+        began = time.monotonic_ns()
+        if not run.store.append(entries):
+            run.queued.append((batch, began))
+            return False
+        took = time.monotonic_ns() - began  # `Histogram.observe`, without a call
+        run.durations.journal.counts[bisect_left(BOUNDS, took)] += 1
+        run.durations.journal.total += took
+        return True
 
     def _carry_out_events(self) -> None:
         """Carry out the effects of the router, which journals nothing; handle the events of the batch."""
@@ -380,8 +248,7 @@ class Driver:
     def store(self, run: Run, each: Store) -> None:
         """Have a record made durable, unless the contest does not run any more."""
         if run.core in self._runs:
-            run.storing[each.game_id] = time.monotonic_ns(), each.record
-            run.store.store(each.game_id, each.record)
+            run.hand_over(each)
 
     def _feed(self, core: Core, event: Event, now: int) -> None:
         try:
@@ -401,31 +268,13 @@ class Driver:
 
     def committed(self, run: Run, batches: int, game_ids: Sequence[str]) -> None:
         """The first `batches` calls of `append` are durable, and the records of these games."""
-        now = time.monotonic_ns()
-        while run.queued and run.queued[0][0] <= batches:
-            run.durations.journal.observe(now - run.queued.popleft()[1])
-        for game_id in game_ids:
-            if stored := run.storing.pop(game_id, None):
-                run.durations.store.observe(now - stored[0])
-                run.listener.recorded(stored[1])
-        run.barrier.durable(batches)
+        run.committed(batches, game_ids)
         if run.core in self._runs:
             self._events += ((run.core, Stored(game_id)) for game_id in game_ids)
         self._run_batch()
 
     def _carry_out(self, effect: Effect, run: Run) -> None:
         match effect:
-            case LogEvent():
-                run.listener.log(effect)
-            case Reply(number, problem):
-                run.listener.reply(number, problem)
-            case Show(transcript, end):
-                for reader in run.readers:
-                    reader.shown(transcript, end)
-            case SetFrozen() | StartDraw() | Assign() | Withdraw() | ExcludeWorker():
-                run.listener.carry_out(effect)
-            case Finished(reason):
-                run.listener.finished(reason)
             case Store():
                 if not run.listener.complete(effect):
                     self.store(run, effect)
@@ -438,6 +287,8 @@ class Driver:
             case Mute(conn) | Unmute(conn):
                 if (connection := self._connections.get(conn)) is not None:
                     (connection.mute if isinstance(effect, Mute) else connection.unmute)()
+            case _:
+                run.carry_out(effect)
 
     # -- what connections report (connection.Sink)
 
@@ -505,11 +356,11 @@ class Driver:
 
     # -- time
 
-    def _beat_now(self) -> None:
-        """Show that the loop runs; a stall is reported even if no socket is ready."""
+    def start(self) -> None:
+        """Detect stalls from now on; one is reported even if no socket is ready."""
         self._run_batch()
         self._stalls.beat(self._now)
-        self._beat = self._loop.call_later(BEAT_S, self._beat_now)
+        self._beat = self._loop.call_later(BEAT_S, self.start)
 
     def _arm(self) -> None:
         """Have the one timer at the next alarm of all contests.
@@ -521,7 +372,7 @@ class Driver:
         for core, run in self._runs.items():
             due = core.deadlines.alarm
             if due is not None and (alarm is None or due < alarm):
-                alarm = max(due, run.held_until)
+                alarm = max(due, run.barrier.held_until)
         if alarm is None or (self._timer is not None and alarm >= self._timer_at):
             return
         if self._timer is not None:
@@ -544,9 +395,6 @@ class Driver:
             if core.deadlines.alarm is None:
                 continue
             run = self._runs.get(core)
-            held = None if run is None else run.barrier.held_since
-            if run is not None and held is not None and seen_until - held > HELD_NS:
-                run.held_until = seen_until + HELD_NS
-            else:
+            if run is None or run.barrier.may_judge(seen_until):
                 self._feed(core, Tick(), seen_until)
         self._end_batch()

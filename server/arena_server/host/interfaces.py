@@ -46,7 +46,7 @@ class Core(Protocol):
         """A line for a client that has ended its input and is still to get its lines; None: it is gone."""
 
     def take(self) -> list[Effect]:
-        """The effects of all events since the last call, in order."""
+        """The effects of all events since the last call, in order, with at most one Journal, in front."""
 
 
 class Routing(Core, Protocol):

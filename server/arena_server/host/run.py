@@ -26,8 +26,9 @@ from arena_server.core.log_events import LogEvent
 from arena_server.core.router import Member, Router
 from arena_server.errors import ArenaError, PublicError, public_text
 from arena_server.host.attachments import DrawRunner, PaceLog, UsageMeter
+from arena_server.host.batches import Run
 from arena_server.host.bot_logs import BotLogs, LoggedDriver
-from arena_server.host.driver import Driver, Run
+from arena_server.host.driver import Driver
 from arena_server.host.log_events import (
     ContestDoubtful,
     ContestShown,

@@ -31,13 +31,13 @@ from arena_server.core.log_events import (
 )
 from arena_server.errors import ArenaError
 from arena_server.host import bot_logs
+from arena_server.host.batches import Run
 from arena_server.host.bot_logs import (
     BotLogs,
     LoggedDriver,
     escape,
     format_time,
 )
-from arena_server.host.driver import Run
 from arena_server.host.log_events import BotUsage, SubmissionNoted
 from arena_server.host.sockets import bind
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from arena_server.core.effects import Effect, Journal, Send
-from arena_server.host.driver import CommitBarrier, StallDetector
+from arena_server.host.batches import CommitBarrier, StallDetector
 
 MS = 1_000_000
 

@@ -12,7 +12,7 @@ from tests.server.records import game
 from arena_server.core.effects import CloseConnection, Effect, Finished, Journal, Reply, Send, Store, TurnMark
 from arena_server.core.events import Event, Flushed, Opened, Received, Stalled, Tick
 from arena_server.core.log_events import BotAbsent
-from arena_server.host import driver
+from arena_server.host import batches
 
 pytestmark = pytest.mark.asyncio
 
@@ -47,6 +47,24 @@ async def test_nothing_is_told_before_it_is_durable() -> None:
         assert here.core.count(Flushed) == 1
         here.driver.committed(here.run, 2, [])
         assert await peer.line() == b"j2"
+
+
+async def test_what_is_durable_at_once_waits_for_nothing() -> None:
+    """And takes along what waits before it."""
+    async with running_driver(judge) as here:
+        peer = await visit(here)
+        lines = b"j1", b"j2", b"free", b"j3", b"j4"
+        for number, line in enumerate(lines, start=1):
+            here.recorder.durable = line in (b"j1", b"j3")
+            await peer.say(line + b"\n")
+            await here.core.until(Received, number)
+            assert here.core.count(Flushed) == (0, 1, 1, 1, 4, 4)[number]
+        here.driver.committed(here.run, 2, [])
+        assert here.core.count(Flushed) == 4
+        here.driver.committed(here.run, 4, [])
+        assert [await peer.line() for _ in lines] == list(lines)
+        assert sum(here.run.durations.journal.counts) == 4
+        assert here.run.unanswered_since is None
 
 
 async def test_what_comes_later_waits_behind_it_whoever_it_is_for() -> None:
@@ -94,7 +112,7 @@ async def test_records_go_ahead_and_all_else_waits() -> None:
 
 
 async def test_a_slow_disk_lets_no_deadline_pass(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(driver, "HELD_NS", 1_000_000)
+    monkeypatch.setattr(batches, "HELD_NS", 1_000_000)
     async with running_driver(judge) as here:
         peer = await visit(here)
         await peer.say(b"j\n")
@@ -117,13 +135,13 @@ async def test_a_loop_that_stood_still_is_told_of_first() -> None:
         here.driver.start()
         begun = time.monotonic_ns()
         peer.sock.send(b"late\n")
-        while time.monotonic_ns() < begun + driver.STALL_NS + 20_000_000:
+        while time.monotonic_ns() < begun + batches.STALL_NS + 20_000_000:
             pass
         await here.core.until(Received)
         kinds = [type(event) for event in here.core.events]
         assert kinds.index(Stalled) < kinds.index(Received)
         stall = next(event for event in here.core.events if isinstance(event, Stalled))
-        assert stall.ended - stall.began > driver.STALL_NS
+        assert stall.ended - stall.began > batches.STALL_NS
 
 
 async def test_a_loop_that_runs_is_no_stall() -> None:
