@@ -40,6 +40,8 @@ class OwedGames:
     def remove(self, owed: Owed) -> None:
         for player in owed.players:
             del self.by_player[player][owed]
+        # A contest that was interrupted, and is paused, has asked for no game since it noted this one.
+        self._maybe.pop(owed, None)
 
     def leave(self, player: int) -> None:
         """What `player` owes is not played, until it comes back."""

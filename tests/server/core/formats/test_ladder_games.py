@@ -178,6 +178,8 @@ def test_a_ladder_that_goes_on_knows_ratings_seats_and_what_is_owed(n: int, pair
     if not crowd.repeats:  # a repeat starts later than its number says
         for pair in combinations(range(n), 2):
             assert other.seats.arrange(pair) == crowd.form.seats.arrange(pair)
+    # It may be paused, so that all bots are there before it is asked for a game.
+    assert len(taken(open_to(other, *bots(n)))) == n // 2
 
 
 @all_of(
