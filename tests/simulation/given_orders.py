@@ -33,8 +33,14 @@ class GivenOrders:
         self._asked[command.number] = command.who, command.verb, command.target
         for verb, by in ALLOWED_BY.items():
             if command.verb == by:
-                self._forbidden.discard((verb, command.target))
-                self._allowed[verb, command.target] = command.number
+                self._allow(verb, command.target, command.number)
+        if command.verb == "undo":
+            for verb, target in [*self._forbidden]:
+                self._allow(verb, target, command.number)
+
+    def _allow(self, verb: str, target: str, number: int) -> None:
+        self._forbidden.discard((verb, target))
+        self._allowed[verb, target] = number
 
     def sent_answer(self, number: int, problem: str | None) -> None:
         """The answer to an order has left the server."""

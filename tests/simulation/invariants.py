@@ -152,6 +152,8 @@ class InvariantChecker:
             self.kept.came(event.conn, event.line)
         elif isinstance(event, Command):
             self.orders.asked(event)
+            if event.verb == "lift":  # it needs no validation game
+                self.validated.add(event.target)
         for effect in effects:
             self._check(effect)
         if isinstance(event, Tick):
@@ -222,10 +224,17 @@ class InvariantChecker:
         elif isinstance(effect, Reply):
             self.orders.sent_answer(effect.number, effect.problem)
         elif isinstance(effect, Finished):
-            self.require(self.finished is None, "the contest finished twice")
+            # One that could go on is aborted when it is archived.
+            over = (
+                self.finished in (None, "incomplete", "stopped")
+                if effect.reason == "aborted"
+                else self.finished is None
+            )
+            self.require(over, "the contest finished twice")
             self.finished = effect.reason
             progress = self._progress()
-            whole = progress.done == progress.total or bool(progress.separated)
+            # Nothing is complete without a game.
+            whole = 0 < progress.done == progress.total or bool(progress.separated)
             self.require(
                 effect.reason == "stopped" or whole == (effect.reason == "finished"),
                 f"the contest ended as {effect.reason} with {progress.done} of {progress.total} results",
@@ -255,6 +264,7 @@ class InvariantChecker:
         records = {fact.name: decode(fact.record) for fact in facts if isinstance(fact, Validated)}
         validations = {deal.game_id(-entry[3]) for entry in past.entries if entry[1] == "validated"}
         self.validated = {name for name, record in records.items() if not record.faults}
+        self.validated |= {entry[4] for entry in past.entries if entry[1:4:2] == ("order", "lift")}
         gone = sorted(self._said - validations)
         self.require(power or not gone, f"the ends of {', '.join(gone)} were sent, and are lost")
         self._said &= validations
