@@ -67,54 +67,9 @@ Entry = tuple[Any, ...]
 #: The number under which the contest itself has entries.
 CONTEST: Final = 0
 
-#: The word of each fact in its entry.
-KIND_OF: Final[dict[type, str]] = {
-    Offered: "offer",
-    Leased: "lease",
-    Ready: "ready",
-    Away: "away",
-    Started: "start",
-    PlyRecord: "ply",
-    FaultRecord: "fault",
-    InfoRecord: "info",
-    Ended: "end",
-    ResumeKeys: "keys",
-    FormerKeys: "former-keys",
-    Conduct: "conduct",
-    TrialSet: "trial",
-    Validated: "validated",
-    Repeat: "repeat",
-    Excluded: "excluded",
-    Annulled: "annulled",
-    Ruled: "ruled",
-    Penalised: "penalised",
-    Disqualified: "disqualified",
-    Drawn: "drawn",
-    Paired: "paired",
-    Forbidden: "forbidden",
-    Walkover: "walkover",
-    Begun: "begun",
-    RunStateSet: "run-state",
-    Archived: "archived",
-    Joined: "joined",
-    Sent: "sent",
-    Left: "left",
-    Extended: "extended",
-    Shortened: "shortened",
-    TotalSet: "games",
-    Separated: "separated",
-    TokenSet: "token",
-    Kept: "kept",
-    Staged: "staged",
-    Invited: "invited",
-    Redeemed: "redeemed",
-    RegistrationSet: "registration",
-    Applied: "applied",
-    Order: "order",
-}
 _NUMBERS, _TEXTS, _NAMES, _GROUPS = "numbers", "texts or None", "texts", "groups of texts"
 _NUMBER_OR_NONE, _TEXT_OR_NONE = (int, type(None)), (str, type(None))
-#: The types of each fact's values, as msgpack gives them back.
+#: The word of each fact in its entry, and the types of its values as msgpack gives them back.
 _SHAPES: Final[dict[str, tuple[type, tuple[Any, ...]]]] = {
     "offer": (Offered, (_NAMES, int, _NUMBERS, _TEXTS)),
     "lease": (Leased, (int,)),
@@ -123,10 +78,7 @@ _SHAPES: Final[dict[str, tuple[type, tuple[Any, ...]]]] = {
     "start": (Started, ()),
     "ply": (PlyRecord, (int, str, int, int, int, _NUMBERS, int, _NUMBERS, bool, int, int)),
     "fault": (FaultRecord, (int, int, str, bytes)),
-    "info": (
-        InfoRecord,
-        (int, int, *(_NUMBER_OR_NONE,) * 3, _TEXT_OR_NONE, _TEXT_OR_NONE),
-    ),
+    "info": (InfoRecord, (int, int, *(_NUMBER_OR_NONE,) * 3, _TEXT_OR_NONE, _TEXT_OR_NONE)),
     "end": (Ended, (_NUMBERS, str)),
     "keys": (ResumeKeys, (str, _TEXTS)),
     "former-keys": (FormerKeys, (str, _TEXTS)),
@@ -162,6 +114,7 @@ _SHAPES: Final[dict[str, tuple[type, tuple[Any, ...]]]] = {
     "applied": (Applied, (str, bool, str, str, str, str, str, bool, bool)),
     "order": (Order, (int, str, str, str, int, str)),
 }
+KIND_OF: Final[dict[type, str]] = {fact: kind for kind, (fact, _) in _SHAPES.items()}
 _OF_CONTEST: Final = frozenset(get_args(ContestFact))
 OFFER: Final = KIND_OF[Offered]
 #: Up to layout 6 of the database an offer has no agents, and conduct no validation games. An earlier
