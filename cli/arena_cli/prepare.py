@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     import socket
 
     from arena_cli.season import Season, SeatedContest
-    from arena_server.host.connection import Cipher
+    from arena_server.host.interfaces import Cipher
     from arena_server.places.base import LocalBot
     from arena_server.places.workers.base import Workers
     from arena_server.store.database import Database as StoreURL

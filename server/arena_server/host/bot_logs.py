@@ -34,14 +34,9 @@ from arena_server.core.log_events import (
 )
 from arena_server.errors import ArenaError
 from arena_server.host.batches import Run
-from arena_server.host.connection import (
-    ArrivalClock,
-    Cipher,
-    Connection,
-    Sink,
-)
+from arena_server.host.connection import ArrivalClock, Connection
 from arena_server.host.driver import Driver
-from arena_server.host.interfaces import Core, Routing
+from arena_server.host.interfaces import Cipher, Core, Routing, Sink
 from arena_server.host.log_events import BotLogLinesDropped, BotUsage, SubmissionNoted
 from arena_server.host.logs import log_fields
 from arena_server.host.loop_link import LoopLink

@@ -22,15 +22,15 @@ from __future__ import annotations
 import socket
 import struct
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from enum import Enum, auto
 from selectors import EVENT_READ, EVENT_WRITE
-from typing import Protocol
 
 from arena_protocol.errors import TlsError
 from arena_protocol.framing import CLIENT_LINE_LIMIT, LineReader, Overlong
 from arena_server.core.effects import Marker
-from arena_server.host.sockets import SO_TIMESTAMPNS, reason_of
+from arena_server.host.interfaces import Cipher, Sink
+from arena_server.host.sockets import SO_TIMESTAMPNS, is_reset, reason_of
 
 #: Small reads: a bigger buffer is mapped and unmapped by the allocator at every call.
 READ_BYTES = 4096
@@ -48,9 +48,6 @@ LINGER_S = 2.0
 #: When a connection that has ended its input is looked at for the first time, and at the longest: one that is
 #: closed wholly looks the same, and answers the next line, or the keepalive of the system, by a reset.
 PROBE_S, LONGEST_PROBE_S = 0.01, 5.0
-#: The state of a TCP connection that was reset (Linux, `tcp_states.h`).
-_TCP_CLOSE = 7
-
 
 _TIMESPEC = struct.Struct("@qq")
 #: Room for one stamp among the ancillary data of `recvmsg`.
@@ -62,14 +59,6 @@ STEP_NS = 5_000_000
 DISTRUST_NS = 1_000_000_000
 
 Ancillary = Iterable[tuple[int, int, bytes]]
-
-
-def is_reset(sock: socket.socket) -> bool:
-    """Whether a socket whose input has ended is gone, as far as the system says."""
-    try:
-        return sock.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 1)[0] == _TCP_CLOSE
-    except (AttributeError, OSError):  # no TCP_INFO on this system, or no TCP socket
-        return False
 
 
 class ArrivalClock:
@@ -133,53 +122,6 @@ class OutputBuffer:
         reached = [marker for end, marker in markers if end <= count]
         self._markers = [(end - count, marker) for end, marker in markers if end > count]
         return reached
-
-
-class Sink(Protocol):
-    """What a connection reports to; `number` is the connection's own."""
-
-    def received(self, number: int, line: bytes, arrived: int) -> None:
-        """A whole line came; it reached this machine at `arrived` (monotonic ns)."""
-
-    def overlong(self, number: int, head: bytes, arrived: int) -> None:
-        """A line came that is too long."""
-
-    def flushed(self, number: int, marker: Marker) -> None:
-        """The last byte of the data sent with `marker` has just reached the socket."""
-
-    def keeps(self, number: int) -> bytes | None:
-        """A line (or b"") for a client that has ended its input and stays, because it only reads; else None.
-
-        One that has closed the connection wholly answers the line by a reset.
-        """
-
-    def lost(self, number: int, reason: str) -> None:
-        """The connection is gone, and not because of `close`; nothing more comes from it."""
-
-    def released(self, number: int) -> None:
-        """The descriptor is free again."""
-
-    def later(self, delay_s: float, action: Callable[[], None]) -> None:
-        """Call `action` after all other connections had their turn, and `delay_s` seconds passed."""
-
-    def watch(self, sock: socket.socket, events: int, connection: Connection) -> None:
-        """Call `readable` and `writable` when `sock` is ready for `events`; 0 stops that."""
-
-
-class Cipher(Protocol):
-    """The TLS layer of an encrypted connection (`arena_protocol.tls`)."""
-
-    def receive(self, data: bytes) -> bytes:
-        """Decrypt bytes of the peer. Raises TlsError."""
-
-    def send(self, data: bytes) -> None:
-        """Encrypt bytes for the peer."""
-
-    def data_to_send(self) -> bytes:
-        """The bytes to be sent now."""
-
-    def close(self) -> None:
-        """Nothing more will be sent."""
 
 
 class _Phase(Enum):

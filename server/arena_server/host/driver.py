@@ -31,8 +31,8 @@ from arena_server.core.events import Event, LineTooLong, Lost, Opened, Stored, T
 from arena_server.core.journal import Entry
 from arena_server.core.log_events import LogEvent
 from arena_server.host.batches import BEAT_S, Run, StallDetector
-from arena_server.host.connection import ArrivalClock, Cipher, Connection
-from arena_server.host.interfaces import Core, Routing
+from arena_server.host.connection import ArrivalClock, Connection
+from arena_server.host.interfaces import Cipher, Core, Routing, Watched
 from arena_server.host.listener import ConnectionPool
 from arena_server.host.log_events import DescriptorsExhausted
 from arena_server.stats.durations import BOUNDS
@@ -290,7 +290,7 @@ class Driver:
             case _:
                 run.carry_out(effect)
 
-    # -- what connections report (connection.Sink)
+    # -- what connections report (interfaces.Sink)
 
     def received(self, number: int, line: bytes, arrived: int) -> None:
         core = self._routes.get(number, self._router)
@@ -334,7 +334,7 @@ class Driver:
 
         self._loop.call_later(delay_s, run)
 
-    def watch(self, sock: socket.socket, events: int, connection: Connection) -> None:
+    def watch(self, sock: socket.socket, events: int, connection: Watched) -> None:
         """Call `connection.readable` and `writable` when `sock` is ready for `events` (0: never)."""
         known = sock in self._selector.get_map()
         if not events:

@@ -24,8 +24,8 @@ from arena_server.core.log_events import LogEvent
 from arena_server.core.router import Router
 from arena_server.errors import ArenaError
 from arena_server.host.bot_logs import LoggedDriver
-from arena_server.host.connection import Cipher
 from arena_server.host.driver import Driver
+from arena_server.host.interfaces import Cipher
 from arena_server.host.listener import connection_cap, raise_descriptor_limit
 from arena_server.host.log_events import (
     ConnectionsLimited,

@@ -1,8 +1,9 @@
-"""What the driver needs of its contests, of the router, of the store, and of who runs a contest."""
+"""What the driver needs of contests, router, store and who runs a contest, and a connection of the driver."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import socket
+from collections.abc import Callable, Mapping, Sequence
 from typing import Protocol
 
 from arena_protocol.record import GameRecord
@@ -96,3 +97,60 @@ class DriverEvents(Protocol):
 
     def crashed(self, error: Exception) -> None:
         """The contest raised, and has been taken out: nothing of it is carried out any more."""
+
+
+class Watched(Protocol):
+    """What `Sink.watch` calls."""
+
+    def readable(self) -> None:
+        """The socket has bytes, an error or the end of input."""
+
+    def writable(self) -> None:
+        """The socket takes bytes again."""
+
+
+class Sink(Protocol):
+    """What a connection reports to; `number` is the connection's own."""
+
+    def received(self, number: int, line: bytes, arrived: int) -> None:
+        """A whole line came; it reached this machine at `arrived` (monotonic ns)."""
+
+    def overlong(self, number: int, head: bytes, arrived: int) -> None:
+        """A line came that is too long."""
+
+    def flushed(self, number: int, marker: Marker) -> None:
+        """The last byte of the data sent with `marker` has just reached the socket."""
+
+    def keeps(self, number: int) -> bytes | None:
+        """A line (or b"") for a client that has ended its input and stays, because it only reads; else None.
+
+        One that has closed the connection wholly answers the line by a reset.
+        """
+
+    def lost(self, number: int, reason: str) -> None:
+        """The connection is gone, and not because of `close`; nothing more comes from it."""
+
+    def released(self, number: int) -> None:
+        """The descriptor is free again."""
+
+    def later(self, delay_s: float, action: Callable[[], None]) -> None:
+        """Call `action` after all other connections had their turn, and `delay_s` seconds passed."""
+
+    def watch(self, sock: socket.socket, events: int, connection: Watched) -> None:
+        """Call `readable` and `writable` when `sock` is ready for `events`; 0 stops that."""
+
+
+class Cipher(Protocol):
+    """The TLS layer of an encrypted connection (`arena_protocol.tls`)."""
+
+    def receive(self, data: bytes) -> bytes:
+        """Decrypt bytes of the peer. Raises TlsError."""
+
+    def send(self, data: bytes) -> None:
+        """Encrypt bytes for the peer."""
+
+    def data_to_send(self) -> bytes:
+        """The bytes to be sent now."""
+
+    def close(self) -> None:
+        """Nothing more will be sent."""

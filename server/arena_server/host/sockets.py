@@ -21,6 +21,9 @@ BACKLOG = 1024
 #: The first descriptor of those that systemd hands over.
 FIRST_HANDED_OVER = 3
 
+#: The state of a TCP connection that was reset (Linux, `tcp_states.h`).
+_TCP_CLOSE = 7
+
 #: Probe an idle peer after 5 s, every 2 s, 3 times: a dead one is noticed after 11 s.
 KEEPALIVE_IDLE_S, KEEPALIVE_INTERVAL_S, KEEPALIVE_COUNT = 5, 2, 3
 #: Keepalive does not probe while a line is in flight; this limit sees that dead link (10.4 s).
@@ -154,6 +157,14 @@ def _ask_for_stamps(sock: socket.socket) -> None:
     if sys.platform == "linux":
         with suppress(OSError):
             sock.setsockopt(socket.SOL_SOCKET, SO_TIMESTAMPNS, 1)
+
+
+def is_reset(sock: socket.socket) -> bool:
+    """Whether a socket whose input has ended is gone, as far as the system says."""
+    try:
+        return sock.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 1)[0] == _TCP_CLOSE
+    except (AttributeError, OSError):  # no TCP_INFO on this system, or no TCP socket
+        return False
 
 
 def reason_of(error: OSError) -> str:

@@ -17,6 +17,7 @@ from arena_server.core.events import Event, Flushed, LineTooLong, Lost, Opened, 
 from arena_server.core.log_events import BotAbsent
 from arena_server.host import connection, driver
 from arena_server.host.connection import LINES_PER_WAKEUP, OUTPUT_LIMIT, Connection
+from arena_server.host.sockets import is_reset
 
 pytestmark = pytest.mark.asyncio
 
@@ -238,13 +239,13 @@ async def test_what_the_system_says_of_a_socket() -> None:
         with served:
             client.shutdown(socket.SHUT_WR)
             assert served.recv(1) == b""
-            assert not connection.is_reset(served)
+            assert not is_reset(served)
             client.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
             client.close()
-            assert connection.is_reset(served) == hasattr(socket, "TCP_INFO")
+            assert is_reset(served) == hasattr(socket, "TCP_INFO")
     one, other = socket.socketpair()
     with one, other:
-        assert not connection.is_reset(one)
+        assert not is_reset(one)
 
 
 async def test_half_a_line_is_no_line() -> None:
