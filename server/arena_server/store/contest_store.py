@@ -16,26 +16,26 @@ from threading import Lock
 from types import TracebackType
 from typing import Any, Final, Self, cast
 
-from sqlalchemy import func, insert, select, text
+from sqlalchemy import func, select, text
 from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.orm import Session
 
 from arena_protocol.record import GameRecord
-from arena_server.core.deal import game_id as id_of
 from arena_server.core.deal import number_of
-from arena_server.core.journal import ANNULLED, JOINED, KEPT, RULED, TOTAL, Entry, Past, fact_of
+from arena_server.core.journal import KEPT, Entry, Past
 from arena_server.core.life import FINAL, RUNNING
 from arena_server.errors import StoreError
 from arena_server.store import schema
-from arena_server.store.database import APPLICATION_ID, EARLIER, LAYOUT, ContestHeader, Database, Postgres
+from arena_server.store.database import ContestHeader, Database, Postgres
 from arena_server.store.engines import open_engine
+from arena_server.store.fact_rows import FactRows, not_in_table
 from arena_server.store.fence import Claim, Fence, end_sessions
 from arena_server.store.head import FileId, HeadFile, check_files, identify_files, missing_rows, read_head
-from arena_server.store.journal import JournalAppender, PostgresAppender, SqliteAppender, pack
+from arena_server.store.journal import JournalAppender, PostgresAppender, SqliteAppender
 from arena_server.store.journal_rows import JournalRows
-from arena_server.store.migration import migrate
+from arena_server.store.migration import create_tables
 from arena_server.store.ownership import LOCK_CLASS, ContestLock, is_played
-from arena_server.store.preflight import COMMENT, COMMENT_QUERY, check_comment, check_same_config
+from arena_server.store.preflight import check_same_config
 from arena_server.store.result_rows import ResultRows
 from arena_server.store.schema import contest_row, now
 from arena_server.store.unfinished import (
@@ -43,7 +43,6 @@ from arena_server.store.unfinished import (
     find_unfinished,
     is_over,
     journal_entries,
-    kept_entries,
     load_unfinished,
     stored_contest,
     stored_numbers,
@@ -75,11 +74,8 @@ class ContestStore:
         self.fence = Fence()
         self._found: UnfinishedContest | None = None
         self._contest = 0
-        self._bots: dict[str, int] = {}
         self._head: HeadFile | None = None
         self._files: list[tuple[Path, FileId]] = []
-        #: How many entries are in the table of facts.
-        self._kept = 0
         #: Whether the contest has ended for good: it has no journal, and facts alone are added.
         self._is_final = False
         #: Whether the contest's rows are known without `enter`.
@@ -92,6 +88,7 @@ class ContestStore:
         self._connection = self._engine.connect()
         self._journal = JournalRows(self._connection)
         self._results = ResultRows(self._connection)
+        self._facts = FactRows(self._connection, self._results)
         if isinstance(self._database, Path):
             self._wal = WriteAheadLog(self._database, self._connection)
         else:
@@ -100,7 +97,7 @@ class ContestStore:
         try:
             with self._connection.begin():
                 self._exclude_others()
-                self._create_tables()
+                create_tables(self._database, self._connection)
         except BaseException as error:
             self.__exit__(type(error), error, None)
             raise
@@ -136,22 +133,6 @@ class ContestStore:
         else:
             lock = text("SELECT pg_advisory_xact_lock(:class, 0)")  # no contest has the number 0
             self._connection.execute(lock, {"class": LOCK_CLASS})
-
-    def _create_tables(self) -> None:
-        """Create the tables that are missing, bring older ones to LAYOUT, and mark the database as ours."""
-        connection = self._connection
-        if isinstance(self._database, Path):
-            layout = str(connection.exec_driver_sql("PRAGMA user_version").scalar())
-            marks = [f"PRAGMA application_id={APPLICATION_ID}", f"PRAGMA user_version={LAYOUT}"]
-        else:
-            layout = check_comment(self._database, connection.execute(text(COMMENT_QUERY)).fetchone())
-            marks = [f"COMMENT ON TABLE contests IS '{COMMENT} {LAYOUT}'"]
-        schema.Base.metadata.create_all(connection)
-        if layout in EARLIER:
-            with self._session() as session:
-                migrate(session, int(layout))
-        for mark in marks:
-            connection.exec_driver_sql(mark)
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
@@ -240,18 +221,17 @@ class ContestStore:
     def _load(self, session: Session, contest: schema.ContestRow) -> None:
         """Have the rows of a contest that this server plays."""
         self._contest, self._is_final = contest.id, contest.status in FINAL
-        kept = list(kept_entries(session, contest.id))
-        self._bots = self._read_bots(session)
+        kept = self._facts.resume(session, contest.id)
+        self._facts.begin(session, contest.id)
         self._results.resume(session, contest)
         if self._is_final:
-            self._kept = len(kept)
             return
         newest = select(func.max(schema.JournalRow.place)).where(schema.JournalRow.contest_id == contest.id)
         entries = tuple(journal_entries(session, contest))
         self._journal.begin(contest.id, session.scalar(newest) or 0, Past((), entries))
         for number in stored_numbers(session, contest, list(self._journal.live.games)):
             self._journal.live.forget(number)
-        self._take_kept(kept)
+        self._journal.kept = not_in_table(kept, self._journal.live.contest)
 
     def _lost_rows(self, contest: int) -> int:
         if not isinstance(self._database, Path):
@@ -270,16 +250,11 @@ class ContestStore:
             else:
                 self._resume(session, self._found, config)
             session.flush()
-            self._bots = self._read_bots(session)
-        if list(self._bots)[: len(header.names)] != list(header.names):
+            self._facts.begin(session, self._contest)
+        if list(self._facts.bots)[: len(header.names)] != list(header.names):
             raise ValueError(f"the bots of contest {self._contest} are not those of its configuration")
         if not self._has_rejoined:
             self._open_appender(config.name)
-
-    def _read_bots(self, session: Session) -> dict[str, int]:
-        mine = schema.BotRow.contest_id == self._contest
-        bots = select(schema.BotRow).where(mine).order_by(schema.BotRow.id)
-        return {bot.name: bot.id for bot in session.scalars(bots)}
 
     @property
     def _driver_connection(self) -> Any:
@@ -307,7 +282,7 @@ class ContestStore:
             if (archive := session.get_one(schema.ContestRow, contest).archive) is not None:
                 where = f"{self._database}: contest {contest} is archived in {archive['file']}"
                 raise StoreError(f"{where}: nothing is added to it; start its server again")
-            self._kept = len(list(kept_entries(session, contest)))
+            self._facts.resume(session, contest)
 
     def _session(self) -> Session:
         """A session within the transaction of the connection; the connection outlives it."""
@@ -338,19 +313,10 @@ class ContestStore:
         newest = select(func.max(schema.JournalRow.place)).where(schema.JournalRow.contest_id == contest.id)
         self._journal.begin(contest.id, session.scalar(newest) or 0, found.past)
         self._results.resume(session, contest)
-        self._take_kept(list(kept_entries(session, contest.id)))
+        kept = self._facts.resume(session, contest.id)
+        self._journal.kept = not_in_table(kept, self._journal.live.contest)
         self._journal.compact()
         self._found = None  # it may be large
-
-    def _take_kept(self, kept: Sequence[Entry]) -> None:
-        """Find what the last server has put into the journal, and not into the table of facts any more."""
-        self._kept = len(kept)
-        latest = {entry[1:3]: entry for entry in kept}
-        self._journal.kept = [
-            entry
-            for entry in self._journal.live.contest
-            if entry[1] in KEPT and latest.get(entry[1:3]) != entry
-        ]
 
     def end(self, status: str) -> None:
         """Set the status of the contest. One that has ended for good needs no journal."""
@@ -383,43 +349,21 @@ class ContestStore:
     def add(self, entries: Sequence[Entry], results: Sequence[tuple[str, GameRecord, bytes]]) -> None:
         """Write entries, then results: game id, record, encoded record. The results' entries are dropped."""
         if self._is_final:
-            self._journal.kept += (entry for entry in entries if entry[1] in KEPT)
-            self._keep()
+            self._facts.add([entry for entry in entries if entry[1] in KEPT])
             return
         self._journal.count_recent()
         if entries:
             self._journal.add(entries)
         self._keep()
         if results:
-            self._results.add(results, self._bots, self._journal.offer)
+            self._results.add(results, self._facts.bots, self._journal.offer)
         for game_id, _, _ in results:
             self._journal.live.forget(number_of(game_id))
 
     def _keep(self) -> None:
         """Put entries that outlive the journal into the table of facts, within a transaction."""
-        unkept = self._journal.kept
-        rows = [
-            {"contest_id": self._contest, "place": place, "payload": pack([entry])}
-            for place, entry in enumerate(unkept, start=self._kept + 1)
-        ]
-        for entry in unkept:
-            if entry[1] == JOINED and entry[2] not in self._bots:
-                row = {"contest_id": self._contest, "name": entry[2]}
-                added = insert(schema.BotRow).returning(schema.BotRow.id)
-                (self._bots[entry[2]],) = self._connection.execute(added, row).one()
-        totals = [entry[3] for entry in unkept if entry[1] == TOTAL]
-        if totals:
-            with self._session() as session:
-                schema.set_total(session.get_one(schema.ContestRow, self._contest), totals[-1])
-                session.flush()
-        if rulings := [entry for entry in unkept if entry[1] == RULED]:
-            self._results.rule(map(fact_of, rulings))  # type: ignore[arg-type] # by their kind
-        if annulled := [id_of(entry[2]) for entry in unkept if entry[1] == ANNULLED]:
-            self._results.annul(annulled)
-        if rows:
-            self._connection.execute(insert(schema.FactRow), rows)
-            self._kept += len(rows)
-            self._journal.kept = []
+        self._facts.add(self._journal.kept)
+        self._journal.kept = []
 
     # -- maintenance
 

@@ -1,4 +1,4 @@
-"""Databases of earlier layouts: on which deal their games were played, and how they come to the present one.
+"""The tables of a database, and how those of earlier layouts come to the present one.
 
     5 -> 6   the table `pairings`, and names and deals in the journal
     6 -> 7   the columns `used_ms` and `agents` of `games`, which stay empty for games played before
@@ -14,17 +14,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import cached_property
+from pathlib import Path
 
-from sqlalchemy import insert, select, text
+from sqlalchemy import Connection, insert, select, text
 from sqlalchemy.orm import Session
 
 from arena_server.core.deal import number_of
 from arena_server.core.formats.base import Pairing
 from arena_server.core.journal import OFFER, REPEAT, Entry
 from arena_server.store import schema
+from arena_server.store.database import APPLICATION_ID, EARLIER, LAYOUT, Database
 from arena_server.store.journal import pack, unpack
 from arena_server.store.plans import format_of_row
-from arena_server.store.preflight import ADDED
+from arena_server.store.preflight import ADDED, COMMENT, COMMENT_QUERY, check_comment
 
 #: The lengths of the entries of earlier versions: (7, "offer", slots) and (0, "repeat", number, void).
 _OFFER, _REPEAT = 3, 4
@@ -77,6 +79,25 @@ class EarlierPairings:
         mine = select(schema.JournalRow.payload).where(schema.JournalRow.contest_id == self._contest.id)
         for payload in self._session.scalars(mine):
             yield from unpack(payload)
+
+
+def create_tables(database: Database, connection: Connection) -> None:
+    """Create the tables that are missing, bring older ones to LAYOUT, and mark the database as ours.
+
+    Within a transaction that excludes other servers.
+    """
+    if isinstance(database, Path):
+        layout = str(connection.exec_driver_sql("PRAGMA user_version").scalar())
+        marks = [f"PRAGMA application_id={APPLICATION_ID}", f"PRAGMA user_version={LAYOUT}"]
+    else:
+        layout = check_comment(database, connection.execute(text(COMMENT_QUERY)).fetchone())
+        marks = [f"COMMENT ON TABLE contests IS '{COMMENT} {LAYOUT}'"]
+    schema.Base.metadata.create_all(connection)
+    if layout in EARLIER:
+        with Session(connection) as session:
+            migrate(session, int(layout))
+    for mark in marks:
+        connection.exec_driver_sql(mark)
 
 
 def migrate(session: Session, layout: int) -> None:
