@@ -29,11 +29,11 @@ from arena_server.terms.file import (
     complete,
     contest_of_tables,
     load_contest,
-    mistake,
     read_tables,
     with_files,
 )
 from arena_server.terms.idle_keys import idle_keys, idle_owners
+from arena_server.terms.mistakes import mistake
 from arena_server.terms.schema import BotTable, ContestFile
 from arena_server.terms.tables import SourceTable, StageTable
 
