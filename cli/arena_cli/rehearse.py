@@ -11,7 +11,7 @@ from arena_cli.options import Config, Json, Library, duration, print_json
 from arena_cli.tables import Cell, Column, ResultTable
 
 if TYPE_CHECKING:
-    from arena_cli.rehearsal import Measured, Percentiles
+    from arena_cli.rehearsal_figures import Measured, Percentiles
     from arena_server.terms.config import ContestConfig
 
 
@@ -49,7 +49,7 @@ def command(config: Config, options: RehearseOptions = RehearseOptions(), as_jso
     from dataclasses import replace
     from datetime import UTC, datetime
 
-    from arena_cli.rehearsal import plain, verdict
+    from arena_cli.rehearsal_figures import plain, verdict
     from arena_server.errors import FAILED, INTERRUPTED
     from arena_server.terms.file import config_of, entrants_of, load_contest
     from arena_server.terms.idle_keys import check_idle_keys
@@ -79,7 +79,7 @@ async def _run(contest: ContestConfig, entrants: list, move_ms: int, seconds: fl
 
 
 def _print(contest: ContestConfig, bots: int, measured: Measured, move_ms: int) -> None:
-    from arena_cli.rehearsal import games_at_once, usual_move_ms, verdict
+    from arena_cli.rehearsal_figures import games_at_once, usual_move_ms, verdict
 
     whole = "the whole contest" if measured.complete else "a part of the contest"
     pace = f"{move_ms} ms a move" if move_ms else "moves at once"

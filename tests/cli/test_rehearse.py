@@ -16,7 +16,7 @@ from tests.server.programs import ARENA, Shell, arena, contest
 from tests.slices import all_of
 
 from arena_cli import rehearsal
-from arena_cli.rehearsal import (
+from arena_cli.rehearsal_figures import (
     BotReport,
     Measured,
     Percentiles,
