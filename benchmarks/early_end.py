@@ -1,6 +1,6 @@
 """How often `stop = "top:K"` errs, and how many games it saves: `python benchmarks/early_end.py`.
 
-Contests are simulated with the server's own formats (`arena_server.host.forecast.play_out`) and bots of known
+Contests are simulated with the server's own formats (`arena_server.host.simulated_contest`) and bots of known
 strength: Elo differences give the probability of a win, a share of games is drawn, or the points are normal
 about a mean that follows from the strengths. All chance comes from the seed. An error is a contest whose
 first K are said to be certain while one of them is not stronger than every other bot.
@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from random import Random
 
 from arena_server.core.formats.base import Pairing
-from arena_server.host.forecast import SimulatedGame, play_out
+from arena_server.host.simulated_contest import SimulatedGame, play_out
 from arena_server.terms.config import ContestConfig, Entrant
 
 Totals = Callable[[float, Random], tuple[int, int]]

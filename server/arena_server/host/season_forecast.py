@@ -18,14 +18,13 @@ from arena_server.host.forecast import (
     Forecast,
     GamesByChance,
     Pace,
-    PlayedContest,
     RandomGame,
     Spread,
-    play_out,
     random_games,
     runs_of,
     summary,
 )
+from arena_server.host.simulated_contest import PlayedContest, play_out
 from arena_server.stats.qualifying import RATINGS, FinalOrder, placed, places_by_rating, qualified
 from arena_server.stats.results import GameResult
 from arena_server.stats.standings import Standings

@@ -20,13 +20,11 @@ from arena_server.host.forecast import (
     Forecast,
     GamesByChance,
     Pace,
-    PlayedContest,
     RandomGame,
-    SimulatedGame,
     Spread,
     forecast,
-    play_out,
 )
+from arena_server.host.simulated_contest import PlayedContest, SimulatedGame, play_out
 from arena_server.stats.results import PastGame
 from arena_server.terms.config import ContestConfig, Entrant
 
