@@ -13,6 +13,7 @@ from tests.slices import rows
 
 from arena_protocol.errors import ProtocolError
 from arena_server.core.admission import (
+    LEAST_PLACES,
     LOGIN_PLACES,
     MOST_NEW,
     SPARE,
@@ -20,6 +21,12 @@ from arena_server.core.admission import (
     ConnectionLimits,
     network_of,
 )
+from arena_server.core.events import Command, Stop
+from arena_server.core.log_events import ConnectionRefused
+from arena_server.core.router import Member
+from arena_server.terms.config import Entrant
+
+from .routed import Routed, bot, contest
 
 HOSTS = ("192.0.2.1", "192.0.2.2", "192.0.2.3")
 
@@ -175,3 +182,83 @@ def test_what_counts_as_one_address() -> None:
     assert one("2001:db8:1:2::1") == one("2001:db8:1:2:ffff::9") != one("2001:db8:1:3::1")
     assert one("fe80::1%eth0") == one("fe80::2%eth1")
     assert one("no:address") == "no:address"
+
+
+class TestOfARouter:
+    """Who counts as what."""
+
+    FULL = "ERROR full the server has as many spectators as it may; try later"
+
+    @pytest.mark.parametrize(
+        "hello", ["HELLO 1 guest role=spectator", "HELLO 1 ann token=ann-friday role=log"]
+    )
+    def test_spectators_and_readers_of_logs_are_guests(self, hello: str) -> None:
+        member = Member(contest("friday"), logs=True)
+        routed = Routed(member, limits=ConnectionLimits(100, guests=2))
+        assert [routed.greet(hello).split()[0] for _ in range(3)] == ["WELCOME", "WELCOME", "ERROR"]
+        assert routed.greet(hello) == self.FULL
+        assert routed.greet("HELLO 1 ann token=ann-friday").startswith("WELCOME ann")
+
+    def test_a_guest_that_is_gone_makes_room(self) -> None:
+        routed = Routed(contest("friday"), limits=ConnectionLimits(100, guests=1))
+        conn = routed.open()
+        assert routed.say(conn, "HELLO 1 guest role=spectator")[1].startswith("WELCOME")
+        assert routed.greet("HELLO 1 other role=spectator") == self.FULL
+        routed.router.released(conn)
+        assert routed.greet("HELLO 1 other role=spectator").startswith("WELCOME")
+
+    def test_names_that_may_only_watch_are_guests_with_a_place_of_their_own(self) -> None:
+        """They have keys, so strangers do not keep them out; but they take no place of a bot."""
+        watcher = Entrant("tv", bot("tv", "friday").token_sha256, plays=False)
+        routed = Routed(contest("friday", bot("ann", "friday"), bot("bob", "friday"), watcher))
+        assert routed.contests[0].slots == 2
+        limits = ConnectionLimits(100, guests=1)
+        limited = Routed(contest("friday", watcher, bot("ann", "friday"), Entrant("b")), limits=limits)
+        assert limited.greet("HELLO 1 guest role=spectator").startswith("WELCOME")
+        assert limited.greet("HELLO 1 tv token=tv-friday").startswith("WELCOME")
+        assert limited.greet("HELLO 1 guest role=spectator") == self.FULL
+
+    def test_the_oldest_silent_connection_gives_way(self) -> None:
+        routed = Routed(
+            contest("friday"), limits=ConnectionLimits(6 + SPARE)
+        )  # two of the places are for slots
+        conns = [routed.open() for _ in range(5)]
+        assert routed.lines(conns[0])[1:] == [
+            "ERROR full too many clients have not said HELLO yet; say it at once, or try later"
+        ]
+        assert routed.closed == {conns[0]}
+        assert [refusal.code for refusal in routed.logged if isinstance(refusal, ConnectionRefused)] == [
+            "full"
+        ]
+        assert routed.say(conns[4], "HELLO 1 ann token=ann-friday")[0].startswith("WELCOME")
+
+    def test_places_are_kept_for_a_bot_that_joins_and_no_more_join_than_have_one(self) -> None:
+        routed = Routed(contest("friday"), limits=ConnectionLimits(5 + SPARE))
+        late = bot("cid", "friday")
+        routed.contests[0].feed(Command(1, "add", "cid", entrant=late), 0)
+        conns = [routed.open() for _ in range(3)]
+        routed.lines(conns[0])
+        assert routed.closed == {conns[0]}  # 5 - 3 = 2
+        with pytest.raises(ValueError, match=r"^no place for it: 13 connections are 3 slots of bots and 16 "):
+            routed.router.check_place(1)
+        Routed(contest("friday"), limits=ConnectionLimits(LEAST_PLACES + 3)).router.check_place(1)
+
+    def test_places_are_kept_for_the_slots_of_all_contests_that_go_on(self) -> None:
+        many = Entrant("ann", bot("ann", "friday").token_sha256, concurrency=8)
+        routed = Routed(
+            contest("friday", many, bot("bob", "friday")),
+            contest("saturday"),
+            limits=ConnectionLimits(21 + SPARE),
+        )
+        conns = [routed.open() for _ in range(11)]
+        routed.lines(conns[0])
+        assert routed.closed == {conns[0]}  # 21 - 9 - 2 = 10
+        friday = routed.contests[0]
+        friday.feed(Stop(), 0)
+        routed.router.ended()
+        conns += [routed.open() for _ in range(9)]
+        routed.lines(conns[1])
+        assert routed.closed == set()
+        conns.append(routed.open())
+        routed.lines(conns[1])
+        assert routed.closed == {conns[1]}

@@ -2,86 +2,21 @@
 
 from __future__ import annotations
 
-from hashlib import sha256
-
 import pytest
 
 from arena_protocol.framing import CLIENT_LINE_LIMIT
-from arena_protocol.messages import parse_server
-from arena_server.core.admission import LEAST_PLACES, SPARE, ConnectionLimits
 from arena_server.core.contest import Contest
-from arena_server.core.effects import CloseConnection, Effect, Send
-from arena_server.core.events import Command, Flushed, LineTooLong, Lost, Opened, Received, Stop, Tick
+from arena_server.core.events import Command, Flushed, LineTooLong, Lost, Stop, Tick
 from arena_server.core.log_events import ConnectionLost, ConnectionRefused
 from arena_server.core.ratelimit import LINES, LOG_INS
-from arena_server.core.router import NAMED, UNLIMITED, Member, Router
+from arena_server.core.router import NAMED, Member
 from arena_server.terms.config import ContestConfig, Entrant
 
 from ...slices import all_of, rows
 from .harness import MS, numbered_secrets
+from .routed import Routed, bot, contest
 
 TRIES = LOG_INS.burst
-
-
-def contest(name: str, *entrants: Entrant, **config: object) -> Contest:
-    given = {"name": name, "seed": 7, "options": {"plies": 1}, "login_ms": 1_000} | config
-    bots = entrants or (bot("ann", name), bot("bob", name))
-    return Contest(ContestConfig(**given), bots, numbered_secrets(name), 0)  # type: ignore[arg-type]
-
-
-def bot(name: str, of: str) -> Entrant:
-    """A bot whose token is its name and that of its contest."""
-    return Entrant(name, sha256(f"{name}-{of}".encode()).hexdigest())
-
-
-class Routed:
-    """A router of contests; every line and its answer."""
-
-    def __init__(self, *members: Contest | Member, limits: ConnectionLimits = UNLIMITED) -> None:
-        self.router = Router("arena/test", limits)
-        self.contests: list[Contest] = []
-        for each in members:
-            member = each if isinstance(each, Member) else Member(each)
-            self.router.add(member)
-            self.contests.append(member.contest)
-        self.now = 0
-        self.effects: list[Effect] = []
-        self._conns = 0
-
-    def open(self, address: str = "1.2.3.4") -> int:
-        self._conns += 1
-        self.router.feed(Opened(self._conns, f"{address}:{4000 + self._conns}"), self.now)
-        return self._conns
-
-    def lines(self, conn: int) -> list[str]:
-        """What was sent to a connection since the last call."""
-        self.effects += self.router.take()
-        for contest in self.contests:
-            self.effects += contest.take()
-        mine = [each.data.decode() for each in self.effects if isinstance(each, Send) and each.conn == conn]
-        self.closed = {each.conn for each in self.effects if isinstance(each, CloseConnection)}
-        self.logged = [each for each in self.effects if isinstance(each, ConnectionLost | ConnectionRefused)]
-        self.effects = []
-        lines = "".join(mine).splitlines()
-        assert all(parse_server(line.encode()) for line in lines)
-        return lines
-
-    def say(self, conn: int, line: str) -> list[str]:
-        self.router.feed(Received(conn, line.encode(), self.now), self.now)
-        return self.lines(conn)
-
-    def greet(self, hello: str, address: str = "1.2.3.4") -> str:
-        """The answer to HELLO on a new connection."""
-        conn = self.open(address)
-        arena, answer, *_ = self.say(conn, hello)
-        assert arena == "ARENA 1 arena/test"
-        return answer
-
-    def welcomed(self, hello: str) -> str | None:
-        """The contest that a connection with this HELLO gets."""
-        conn = self.open()
-        answer = self.say(conn, hello)[1]
-        return self.router.routes[conn].name if answer.startswith("WELCOME") else None
 
 
 @pytest.fixture
@@ -429,83 +364,3 @@ class TestAfterTheEnd:
         routed = Routed()
         routed.router.ended()
         assert routed.lines(routed.open()) == ["ARENA 1 arena/test"]
-
-
-class TestPlaces:
-    """`core/admission.py` has the bounds; here is who counts as what."""
-
-    FULL = "ERROR full the server has as many spectators as it may; try later"
-
-    @pytest.mark.parametrize(
-        "hello", ["HELLO 1 guest role=spectator", "HELLO 1 ann token=ann-friday role=log"]
-    )
-    def test_spectators_and_readers_of_logs_are_guests(self, hello: str) -> None:
-        member = Member(contest("friday"), logs=True)
-        routed = Routed(member, limits=ConnectionLimits(100, guests=2))
-        assert [routed.greet(hello).split()[0] for _ in range(3)] == ["WELCOME", "WELCOME", "ERROR"]
-        assert routed.greet(hello) == self.FULL
-        assert routed.greet("HELLO 1 ann token=ann-friday").startswith("WELCOME ann")
-
-    def test_a_guest_that_is_gone_makes_room(self) -> None:
-        routed = Routed(contest("friday"), limits=ConnectionLimits(100, guests=1))
-        conn = routed.open()
-        assert routed.say(conn, "HELLO 1 guest role=spectator")[1].startswith("WELCOME")
-        assert routed.greet("HELLO 1 other role=spectator") == self.FULL
-        routed.router.released(conn)
-        assert routed.greet("HELLO 1 other role=spectator").startswith("WELCOME")
-
-    def test_names_that_may_only_watch_are_guests_with_a_place_of_their_own(self) -> None:
-        """They have keys, so strangers do not keep them out; but they take no place of a bot."""
-        watcher = Entrant("tv", bot("tv", "friday").token_sha256, plays=False)
-        routed = Routed(contest("friday", bot("ann", "friday"), bot("bob", "friday"), watcher))
-        assert routed.contests[0].slots == 2
-        limits = ConnectionLimits(100, guests=1)
-        limited = Routed(contest("friday", watcher, bot("ann", "friday"), Entrant("b")), limits=limits)
-        assert limited.greet("HELLO 1 guest role=spectator").startswith("WELCOME")
-        assert limited.greet("HELLO 1 tv token=tv-friday").startswith("WELCOME")
-        assert limited.greet("HELLO 1 guest role=spectator") == self.FULL
-
-    def test_the_oldest_silent_connection_gives_way(self) -> None:
-        routed = Routed(
-            contest("friday"), limits=ConnectionLimits(6 + SPARE)
-        )  # two of the places are for slots
-        conns = [routed.open() for _ in range(5)]
-        assert routed.lines(conns[0])[1:] == [
-            "ERROR full too many clients have not said HELLO yet; say it at once, or try later"
-        ]
-        assert routed.closed == {conns[0]}
-        assert [refusal.code for refusal in routed.logged if isinstance(refusal, ConnectionRefused)] == [
-            "full"
-        ]
-        assert routed.say(conns[4], "HELLO 1 ann token=ann-friday")[0].startswith("WELCOME")
-
-    def test_places_are_kept_for_a_bot_that_joins_and_no_more_join_than_have_one(self) -> None:
-        routed = Routed(contest("friday"), limits=ConnectionLimits(5 + SPARE))
-        late = bot("cid", "friday")
-        routed.contests[0].feed(Command(1, "add", "cid", entrant=late), 0)
-        conns = [routed.open() for _ in range(3)]
-        routed.lines(conns[0])
-        assert routed.closed == {conns[0]}  # 5 - 3 = 2
-        with pytest.raises(ValueError, match=r"^no place for it: 13 connections are 3 slots of bots and 16 "):
-            routed.router.check_place(1)
-        Routed(contest("friday"), limits=ConnectionLimits(LEAST_PLACES + 3)).router.check_place(1)
-
-    def test_places_are_kept_for_the_slots_of_all_contests_that_go_on(self) -> None:
-        many = Entrant("ann", bot("ann", "friday").token_sha256, concurrency=8)
-        routed = Routed(
-            contest("friday", many, bot("bob", "friday")),
-            contest("saturday"),
-            limits=ConnectionLimits(21 + SPARE),
-        )
-        conns = [routed.open() for _ in range(11)]
-        routed.lines(conns[0])
-        assert routed.closed == {conns[0]}  # 21 - 9 - 2 = 10
-        friday = routed.contests[0]
-        friday.feed(Stop(), 0)
-        routed.router.ended()
-        conns += [routed.open() for _ in range(9)]
-        routed.lines(conns[1])
-        assert routed.closed == set()
-        conns.append(routed.open())
-        routed.lines(conns[1])
-        assert routed.closed == {conns[1]}

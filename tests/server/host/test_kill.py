@@ -7,16 +7,12 @@ outcome must not depend on it.
 
 from __future__ import annotations
 
-import asyncio
 import os
-import re
 import resource
-import shutil
 import signal
 import socket
 import subprocess
 import sys
-import threading
 from collections.abc import Callable, Sequence
 from functools import cache
 from pathlib import Path
@@ -25,13 +21,11 @@ from urllib.parse import urlsplit
 
 import pytest
 from tests.ports import quiet_port
+from tests.server.host.recording_bots import ONCE, Bots, the_contest
 from tests.server.postgres import cluster
-from tests.server.programs import PATIENCE_S, Gate, Server, arena, contest, inside
+from tests.server.programs import Gate, Server, arena
 from tests.server.records import shown
 
-from arena_client import asyncio_client
-from arena_client.bot import Bot, GameView, Result
-from arena_client.retry import RetryPolicy
 from arena_protocol.record_codec import decode
 from arena_protocol.verify import verify
 from arena_server.errors import StoreError
@@ -39,74 +33,8 @@ from arena_server.stats.standings import Row
 from arena_server.store.database import Database, Postgres
 from arena_server.store.reader import Results
 
-NAMES = ("ann", "bob", "cid")
-#: Come back at once, for as long as a server may need to start on a busy machine.
-DOGGED = RetryPolicy(delays=lambda: iter([0.05] * 600))
-ONCE = RetryPolicy(delays=lambda: iter([]))
-
-
-class RecordingBot(Bot):
-    """Its moves depend on game and ply alone; it records every ply and result that it receives."""
-
-    instant = True
-
-    def __init__(self, playing: threading.Event, gate: Gate | None) -> None:
-        self._playing = playing
-        self._gate = gate
-        self.moves: dict[str, tuple[str, ...]] = {}
-        self.results: dict[str, tuple[int, ...]] = {}
-
-    def choose(self, view: GameView) -> int:
-        before = self.moves.get(view.game_id, ())
-        assert view.moves[: len(before)] == before, "an announced ply was taken back"
-        self.moves[view.game_id] = view.moves
-        self._playing.set()
-        if self._gate is not None:
-            self._gate.wait(view.game_id)
-        return 1 + (view.ply * 7 + int(view.game_id[1:])) % 15
-
-    def game_over(self, view: GameView, result: Result) -> None:
-        assert view.game_id not in self.results, "a result was announced twice"
-        self.results[view.game_id] = result.totals
-
-
-class Bots:
-    """Three recording bots on a thread of their own."""
-
-    def __init__(self, port: int, policy: RetryPolicy = DOGGED, gate: Gate | None = None) -> None:
-        self._policy = policy
-        self._playing = threading.Event()
-        self.players = {name: RecordingBot(self._playing, gate) for name in NAMES}
-        self.ends: list[str | BaseException] = []
-        self._thread = threading.Thread(target=self._run, args=(port,), daemon=True)
-        self._thread.start()
-
-    def _run(self, port: int) -> None:
-        self.ends += asyncio.run(self._play(port))
-
-    async def _play(self, port: int) -> list[str | BaseException]:
-        return await asyncio.gather(
-            *(
-                asyncio_client.play(bot, "127.0.0.1", port, name=name, policy=self._policy)
-                for name, bot in self.players.items()
-            ),
-            return_exceptions=True,
-        )
-
-    def wait_for_play(self) -> None:
-        assert self._playing.wait(PATIENCE_S)
-
-    def join(self) -> None:
-        self._thread.join(PATIENCE_S)
-        assert not self._thread.is_alive()
-
-
 #: Name, points and number of games of each bot.
 Table = list[tuple[str, int, int]]
-
-
-def the_contest(games: int) -> str:
-    return contest(*NAMES, contest=f"games_per_pair = {games}", game='plies = 100\nclock = "60s"')
 
 
 def url_of(database: Database) -> str:
@@ -359,107 +287,6 @@ def test_a_server_that_was_stopped_goes_on_with_its_games(tmp_path: Path) -> Non
     assert [games for _, _, games in table(tmp_path / "arena.db")] == [4, 4, 4]
     with Results(tmp_path / "arena.db") as results:
         assert {row["end"] for row in results.games.rows(results.contest())} == {"complete"}
-
-
-@pytest.fixture(scope="module")
-def killed_once(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder of a server that was killed after some results."""
-    folder = tmp_path_factory.mktemp("killed")
-    gate = Gate(30)
-    with Server(the_contest(30), folder) as server:
-        bots = Bots(server.port, ONCE, gate)
-        assert server.process.stderr is not None
-        overs = (line for line in server.process.stderr if " info over " in line)
-        for _ in range(5):
-            next(overs)
-        server.end(signal.SIGKILL)
-        gate.open()
-        bots.join()
-    return folder
-
-
-@pytest.fixture
-def killed(killed_once: Path, tmp_path: Path) -> Path:
-    """A copy of its database."""
-    shutil.copytree(killed_once, tmp_path, dirs_exist_ok=True)
-    (tmp_path / "c.toml").write_text(the_contest(30))
-    return tmp_path / "arena.db"
-
-
-COMMANDS = (
-    ("serve", "c.toml", "--port", "0"),
-    ("standings",),
-    ("verify",),
-    ("export", "records"),
-    ("replay", "g1"),
-)
-
-
-@pytest.mark.parametrize("command", COMMANDS, ids=lambda words: words[0])
-def test_announced_results_that_are_missing_are_reported(killed: Path, command: tuple[str, ...]) -> None:
-    killed.with_name("arena.db-wal").unlink()
-    outcome = inside(*command, cwd=killed.parent)
-    assert (outcome.code, outcome.out) == (1, "")
-    assert re.fullmatch(
-        r"arena: arena.db: (\d+ announced results of contest 1 trial are missing"
-        r"|the database has no tables, and \d+ announced results with it); restore the database with its "
-        "-wal file, or (accept what is left by arena verify --renew-head"
-        "|delete arena.db-head to give them up)",
-        outcome.line,
-    )
-
-
-@pytest.mark.parametrize("command", COMMANDS, ids=lambda words: words[0])
-@pytest.mark.parametrize("how", ["missing", "zeros"])
-def test_a_head_that_is_missing_or_all_zeros(killed: Path, command: tuple[str, ...], how: str) -> None:
-    head = killed.with_name("arena.db-head")
-    head.write_bytes(bytes(head.stat().st_size))
-    if how == "missing":
-        head.unlink()
-    outcome = inside(*command, cwd=killed.parent)
-    assert (outcome.code, outcome.out) == (1, "")
-    assert outcome.line.startswith("arena: arena.db: arena.db-head ")
-    accepted = inside("verify", "--renew-head", cwd=killed.parent)
-    assert accepted.code == 0
-    assert re.fullmatch(r"verified: \d+ games of 1 contests; written: arena.db-head\n", accepted.out)
-    assert inside("standings", cwd=killed.parent).code == 0
-
-
-@pytest.mark.parametrize("command", COMMANDS, ids=lambda words: words[0])
-@pytest.mark.parametrize("size", ["missing", "empty"])
-def test_a_missing_or_empty_database_beside_its_wal(
-    killed: Path, command: tuple[str, ...], size: str
-) -> None:
-    killed.unlink()
-    if size == "empty":
-        killed.touch()
-    outcome = inside(*command, cwd=killed.parent)
-    assert (outcome.code, outcome.out) == (1, "")
-    assert outcome.line == (
-        f"arena: arena.db: the database is {size} and its log arena.db-wal is not; restore the database, "
-        "or delete arena.db-wal too"
-    )
-
-
-@pytest.mark.real
-@pytest.mark.parametrize("replaced", [False, True])
-@pytest.mark.soak
-def test_a_database_deleted_or_replaced_under_a_server_stops_it(tmp_path: Path, replaced: bool) -> None:
-    # More games than are played before the test has deleted the file.
-    with Server(the_contest(3000), tmp_path, "--log-level", "error") as server:
-        bots = Bots(server.port, ONCE)
-        bots.wait_for_play()
-        data = server.database.read_bytes()
-        server.database.unlink()
-        if replaced:
-            server.database.write_bytes(data)
-        outcome = server.end()
-        bots.join()
-    assert outcome.code == 1
-    assert outcome.line == (
-        f"arena: {server.database}: arena.db was deleted or replaced while the server had it open; "
-        "nothing more can be kept"
-    )
 
 
 @pytest.mark.real

@@ -3,29 +3,22 @@
 from __future__ import annotations
 
 import json
-import os
 import re
-import signal
-import time
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
-from urllib.error import HTTPError
-from urllib.request import Request, urlopen
+from typing import TYPE_CHECKING
 
 import pytest
 
-from ..programs import PATIENCE_S, contest, inside
+from ..programs import inside
 from .browser import PHONE, Watched
-from .persons import Person, Web, wait_for_turn
+from .persons import Web, wait_for_turn
+from .visitors import play_database, played, server_of, verified
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
 pytestmark = pytest.mark.real
-
-WANTED = {"game": "tictactoe", "opponent": "perfect", "clock": False, "seat": 1, "hints": True}
 
 
 ARABIC = "كأس 3:1 (2)"
@@ -62,39 +55,10 @@ PLACES = """
 """
 
 
-@contextmanager
-def server_of(folder: Path, server: str = "", about: str = "") -> Iterator[Web]:
-    with Web(
-        contest("ann", "bob", contest=about, game='plies = 6\nclock = "10m"', server=server), folder
-    ) as web:
-        yield web
-
-
 def in_order(page: Page, *texts: str) -> None:
     """The texts of the result stand from left to right: the name from right to left has moved none."""
     places = page.evaluate(PLACES, texts)
     assert places == sorted(places), dict(zip(texts, places, strict=True))
-
-
-def played(server: Web) -> list[dict[str, Any]]:
-    with urlopen(f"{server.url}/api/v1/played.json", timeout=PATIENCE_S) as response:
-        found: list[dict[str, Any]] = json.load(response)["contests"]
-    return found
-
-
-def running(server: Web) -> int:
-    with urlopen(f"{server.url}/api/v1/play/offer.json", timeout=PATIENCE_S) as response:
-        return int(json.load(response)["running"])
-
-
-def verified(server: Web, name: str) -> str:
-    outcome = inside("verify", "--contest", name, "--database", f"sqlite:///{play_database(server)}")
-    assert outcome.code == 0, outcome.err
-    return outcome.out
-
-
-def play_database(server: Web) -> Path:
-    return server.database.with_name("arena-play.db")
 
 
 def move_until_the_end(page: Page, moves: list[str]) -> None:
@@ -385,166 +349,6 @@ def test_a_finger_plays_from_the_first_press_to_the_rematch(
     page.get_by_role("button", name="Give up").tap()  # the next game needs its place
     over.wait_for()
     context.close()
-
-
-class TestRequests:
-    @pytest.mark.parametrize(
-        ("change", "error"),
-        [
-            ({"game": "chess"}, "no game 'chess'; there are: insertion, disc, lastcoin, tictactoe, xo"),
-            (
-                {"opponent": "greedy:library=x"},
-                "no engine 'greedy:library=x' for tictactoe; there are: random, weighted, openlines, perfect",
-            ),
-            ({"seat": 3}, "expected a seat from 1 to 2, got 3"),
-            ({"seat": True}, "expected seat as a int, got True"),
-            ({"clock": None}, "expected clock as a bool, got None"),
-            ({"name": "perfect-2"}, "another player is called perfect-2: choose another name"),
-        ],
-    )
-    def test_wishes_that_are_refused(self, web: Web, change: dict[str, object], error: str) -> None:
-        assert web.post("start", **(WANTED | change)) == (409, {"error": error})
-
-    def test_a_foreign_page_starts_no_game(self, web: Web) -> None:
-        body = json.dumps(WANTED).encode()
-        for origin in ("http://evil.example", "null", f"{web.url}0"):
-            request = Request(f"{web.url}/api/v1/play/start", body, {"Origin": origin}, method="POST")
-            with pytest.raises(HTTPError, match="403") as refused, urlopen(request, timeout=PATIENCE_S):
-                pass
-            refused.value.close()
-
-    def test_the_deal_of_a_game_that_is_played_again_stays_hidden(self, web: Web) -> None:
-        _, answer = web.post("start", **(WANTED | {"name": "maria"}))
-        web.links = {link["name"]: f"#{link['key']}" for link in answer["links"]}
-        person = Person(web, "maria")
-        person.ready()
-        person.play(1, "b2")
-        person.until(turn=3)
-        assert web.post("undo", session=person.session) == (200, {"done": True})
-        person.until(turn=1, game="g2")
-        path = f"{web.url}/api/v1/contests/{answer['contest']}/records/g1.json"
-        with pytest.raises(HTTPError, match="404") as refused, urlopen(path, timeout=PATIENCE_S):
-            pass
-        with refused.value:
-            assert "all games on its deal have a result" in json.load(refused.value)["error"]
-        assert web.post("quit", session=person.session)[0] == 200
-        while played(web)[0]["status"] == "running":
-            pass
-        person.close()
-        with urlopen(path, timeout=PATIENCE_S) as response:
-            assert json.load(response)["end"] == "void"
-        assert web.post("undo", session=person.session)[0] == 409
-        assert web.post("rematch", session="0")[0] == 401
-
-    @pytest.mark.soak
-    def test_what_is_not_there(self, web: Web) -> None:
-        many = "9" * 5000
-        for path in (
-            *("contests/play-1.json", "contests/99999999999999999999.json", "contests/٣.json"),
-            *(f"contests/{many}.json", f"contests/1/games-{many}.json", f"contests/1/schedule-{many}.json"),
-        ):
-            with (
-                pytest.raises(HTTPError, match="404") as refused,
-                urlopen(f"{web.url}/api/v1/{path.replace('٣', '%D9%A3')}", timeout=PATIENCE_S),
-            ):
-                pass
-            assert json.load(refused.value)["error"].startswith(("no contest ", "no chunk "))
-            refused.value.close()
-
-
-def test_as_many_games_as_may_be_and_all_end_with_the_server(tmp_path: Path) -> None:
-    with server_of(tmp_path, "play = 1") as server:
-        # With hints the deal of a void game could be played again, and stays hidden.
-        status, answer = server.post("start", **(WANTED | {"hints": False}))
-        assert status == 200
-        server.links = {link["name"]: f"#{link['key']}" for link in answer["links"]}
-        person = Person(server, "person-1")
-        assert server.post("start", **WANTED) == (
-            409,
-            {"error": "1 games are being played here, as many as may be; try later"},
-        )
-        person.ready()
-        person.play(1, "b2")
-        person.until(turn=3)
-        children = _descendants(server.process.pid)
-        assert len(children) == 1, "the engine"
-        assert running(server) == 1
-        server.process.send_signal(signal.SIGTERM)
-        assert server.process.wait(PATIENCE_S) == 0
-        person.close()
-    for child in children:  # it has been killed; who takes its status is the system
-        while Path(f"/proc/{child}").exists():
-            time.sleep(0.01)
-    replay = inside("replay", "g1", "--json", "--database", f"sqlite:///{play_database(server)}")
-    void = json.loads(replay.out)
-    assert void["end"] == "void"
-
-
-@pytest.mark.soak
-def test_a_seat_that_is_given_up_frees_its_place(tmp_path: Path) -> None:
-    with server_of(tmp_path, "play = 1") as server:
-        _, answer = server.post("start", **WANTED)
-        server.links = {link["name"]: f"#{link['key']}" for link in answer["links"]}
-        person = Person(server, "person-1")
-        person.ready()
-        person.until(turn=1)
-        assert server.post("quit", session=person.session)[0] == 200
-        seat = person.until(state="finished")
-        assert (seat["contest"], seat["problem"]) == (answer["contest"], None)
-        while played(server)[0]["status"] == "running":
-            pass
-        person.close()
-        while running(server):  # until the processes have ended
-            pass
-        assert server.post("start", **WANTED)[0] == 200
-
-
-@pytest.mark.parametrize("waits", [False, pytest.param(True, marks=pytest.mark.soak)])
-@pytest.mark.soak
-def test_the_games_of_a_server_that_was_killed_are_stopped(tmp_path: Path, waits: bool) -> None:
-    with server_of(tmp_path) as server:
-        _, answer = server.post("start", **WANTED)
-        server.links = {link["name"]: f"#{link['key']}" for link in answer["links"]}
-        person = Person(server, "person-1")
-        person.ready()
-        person.until(turn=1)
-        children = _descendants(server.process.pid)
-        server.process.kill()
-        person.close()
-    for child in children:  # the engine ends by itself, after half a minute without a server
-        while waits and Path(f"/proc/{child}").exists():
-            time.sleep(0.05)
-        with suppress(ProcessLookupError):
-            os.kill(child, signal.SIGKILL)
-    with server_of(tmp_path) as server:
-        assert [each["status"] for each in played(server)] == ["stopped"]
-        assert verified(server, answer["contest"]) == "verified: 0 games\n"
-
-
-@pytest.mark.parametrize(
-    ("more", "start"),
-    [("", True), ("play = 0", False), ('web_names = ["arena.example"]', False), ("play = 1", True)],
-)
-@pytest.mark.soak
-def test_where_a_game_may_be_started(tmp_path: Path, more: str, start: bool) -> None:
-    with (
-        server_of(tmp_path, more) as server,
-        urlopen(f"{server.url}/api/v1/site.json", timeout=PATIENCE_S) as response,
-    ):
-        assert json.load(response)["start"] is start
-
-
-def _descendants(pid: int) -> list[int]:
-    """The processes that `pid` has started, in sessions of their own."""
-    found = []
-    for entry in os.listdir("/proc"):
-        try:
-            stat = Path(f"/proc/{entry}/stat").read_text() if entry.isdigit() else ""
-        except OSError:
-            continue
-        if stat and int(stat.rpartition(")")[2].split()[1]) == pid:
-            found.append(int(entry))
-    return found
 
 
 @pytest.fixture(scope="module")
