@@ -68,6 +68,8 @@ class SimulatedServer:
         #: What the processes before the current one have handled.
         self._events = 0
         self._stopping = self._sends_away = False
+        #: Of each contest in the last process that had it.
+        self.runs: dict[str, Run] = {}
         self.process = self._process(dict.fromkeys(hosted))
 
     def _process(self, pasts: Mapping[str, Past | None]) -> SimulatedProcess:
@@ -76,6 +78,7 @@ class SimulatedServer:
         for name, past in pasts.items():
             hosted = self._hosted[name]
             runs[name] = Run(hosted.make(self.queue.now, past), hosted.observer, listed=hosted.listed)
+        self.runs |= runs
         self._stopping = False
         return SimulatedProcess(runs, self, self.queue, self.disk, self._faults, self._rng, self._limits)
 

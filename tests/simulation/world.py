@@ -90,8 +90,8 @@ class Part:
 
     @property
     def contest(self) -> Contest:
-        """The contest of the current process of the server."""
-        return self._world.server.process.runs[self.plan.config.name].contest
+        """The contest of the last process of the server that had it."""
+        return self._world.server.runs[self.plan.config.name].contest
 
     def _counts(self) -> Counts:
         games = self.contest._games

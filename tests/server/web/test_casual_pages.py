@@ -94,12 +94,12 @@ def test_a_game_against_an_engine_from_the_form_to_the_record(pages: Watched, tm
         page.get_by_label("Another engine").check()
         page.get_by_label("Engine, from weak to strong").select_option("perfect")
         page.get_by_label("Your seat").select_option("2")
-        page.get_by_label("Your name").fill("maria")
+        page.get_by_label("Your name").fill("Мария")
         # The page has the rules of insertion alone.
         assert page.get_by_label("With hints").count() == 0
         assert page.get_by_label("Moves may be taken back").is_checked()
         page.get_by_role("button", name="Start the game").click()
-        page.get_by_role("heading", name="You play as maria").wait_for()
+        page.get_by_role("heading", name="You play as Мария").wait_for()
         wait_for_turn(page, 2)  # against an engine the start is all that a person has to press
         assert page.get_by_role("button", name="Hint").is_hidden()
         pages.shoot(page, "casual-game")
@@ -117,18 +117,18 @@ def test_a_game_against_an_engine_from_the_form_to_the_record(pages: Watched, tm
         page.get_by_role("button", name="Rematch").click()
         wait_for_turn(page, 1)
         assert page.get_by_role("button", name="Ready").is_hidden()
-        assert page.locator(".seat h2").all_inner_texts() == ["maria", "perfect-2"]
+        assert page.locator(".seat h2").all_inner_texts() == ["Мария", "perfect-2"]
         page.go_back()
         page.get_by_role("link", name="The record of game g2").click()
         page.get_by_text("Verified here").wait_for()
         page.get_by_role("link", name="← The contest").click()
         page.locator(".standings tbody tr").nth(1).wait_for()
         page.goto(f"{server.url}/play.html")
-        row = page.locator(".cards .row", has_text="perfect-1 – maria")
+        row = page.locator(".cards .row", has_text="perfect-1 – Мария")
         row.get_by_text("moves taken back: 1").wait_for()
         # Of a game that is only won or lost no list shows points.
         assert not re.search(r"\d : \d", row.inner_text())
-        page.get_by_role("link", name="perfect-1 – maria").click()
+        page.get_by_role("link", name="perfect-1 – Мария").click()
         page.get_by_text("Verified here").wait_for()
         pages.close()
         _, game = played(server)
@@ -137,9 +137,9 @@ def test_a_game_against_an_engine_from_the_form_to_the_record(pages: Watched, tm
         database = f"sqlite:///{play_database(server)}"
         replay = inside("replay", "g2", "--json", "--contest", game["id"], "--database", database)
         record = json.loads(replay.out)
-        assert record["names"] == ["perfect-1", "maria"]
+        assert record["names"] == ["perfect-1", "person-2"], "names of the protocol"
         assert [note["text"] for note in record["infos"] if note["seat"] == 2] == [
-            "maria took back ply 2 of g1; plies 1 to 1 are the same"
+            "person-2 took back ply 2 of g1; plies 1 to 1 are the same"
         ]
 
 

@@ -83,8 +83,10 @@ const card = (ply) => `${API}contests/${encodeURIComponent(contest)}/pictures/${
 async function proofOf(bytes) {
   const document = await get(`contests/${encodeURIComponent(contest)}.json`);
   const { row, place } = await findGame(document, game) ?? { row: null, place: null };
+  // The list has what players are called, the record their names in the protocol.
+  const recorded = Object.fromEntries(Object.entries(document.called ?? {}).map((pair) => pair.reverse()));
   const listed = row === null ? { game_id: null } : {
-    contest: document.name, game_id: row.id, names: row.seats.map((bot) => document.bots[bot]),
+    contest: document.name, game_id: row.id, names: calledNames(row.seats.map((bot) => document.bots[bot]), recorded),
     plies: row.plies, faults: row.faults,
     // The record stays as it was played.
     ...(row.id in (document.ruled ?? {}) ? {} : { totals: row.totals, end: row.end }),
