@@ -48,6 +48,8 @@ def parse_command(text: str, place: str) -> list[str]:
         command = shlex.split(text)
     except ValueError as error:
         raise ConfigError(f"{place}: {text!r}: {str(error).lower()}") from None
+    if not command:
+        raise ConfigError(f"{place}: expected a program or an engine, got {text!r}")
     return check_command(command, place)
 
 

@@ -125,6 +125,7 @@ def test_a_command_is_split_like_in_a_shell_and_python_is_this_interpreter() -> 
     [
         ("./no-such-program x", "A: no program './no-such-program' here or on the path"),
         ("python 'x", 'A: "python \'x": no closing quotation'),
+        ("  ", "A: expected a program or an engine, got '  '"),
     ],
 )
 def test_a_command_that_cannot_be_run(text: str, line: str) -> None:

@@ -100,7 +100,7 @@ class Pairs:
         return {
             "pairs": list(self.counts),
             "elo_model": "logistic",
-            "elo": _finite(elo_of(self.score)),
+            "elo": _finite(elo_of(self.score)) if sum(self.counts) else None,
             "elo_interval": [_finite(elo_of(bound)) for bound in self.interval()],
             "nelo": None if normalised is None else round(normalised[0], 1),
             "nelo_interval": None if normalised is None else [round(bound, 1) for bound in normalised[1:]],
@@ -113,7 +113,7 @@ def _mean(counts: Sequence[float], value: Callable[[float], float] = float) -> f
 
 
 def _finite(elo: float) -> float | None:
-    return round(elo, 1) if math.isfinite(elo) else None
+    return round(elo, 1) + 0.0 if math.isfinite(elo) else None  # + 0.0: JSON has no "-0.0"
 
 
 @dataclass(frozen=True, slots=True)

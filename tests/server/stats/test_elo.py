@@ -84,6 +84,11 @@ def test_equal_pairs_have_no_normalised_difference(counts: list[int]) -> None:
     assert (summary["nelo"], summary["nelo_interval"], summary["los"]) == (None, None, None)
 
 
+def test_without_pairs_there_is_no_difference_and_even_pairs_have_a_zero_without_a_sign() -> None:
+    assert Pairs().summary()["elo"] is None
+    assert str(Pairs([0, 0, 3, 0, 0]).summary()["elo"]) == "0.0"
+
+
 def test_a_pair_is_counted_by_its_score() -> None:
     pairs = Pairs()
     for score in (0.0, 0.75, 1.0, 1.0):
