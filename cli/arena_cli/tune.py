@@ -100,6 +100,8 @@ def command(
     if not steps:
         least = matches * options.deals * rules.seats
         raise ConfigError(f"--games: expected at least {least}, the games of a step, got {options.games}")
+    for name, path in (("--keep", options.keep), ("--plot", options.plot)):
+        _check_place(name, path)
     file = TuneFile(options.keep, same(bot, params, plan, options))
     search = Spsa(params, steps, plan.seed)
     done = file.read()
@@ -114,6 +116,14 @@ def command(
     _print(bot, params, search, done, options)
     if stopped:
         raise typer.Exit(INTERRUPTED)
+
+
+def _check_place(name: str, path: Path | None) -> None:
+    """Refuse a file that cannot be written, before the games whose result it is for."""
+    if path is not None and path.is_dir():
+        raise ConfigError(f"{name}: expected a file, got the folder {str(path)!r}")
+    if path is not None and not path.parent.is_dir():
+        raise ConfigError(f"{name}: {path}: the folder {str(path.parent)!r} does not exist")
 
 
 def tune(
@@ -233,6 +243,6 @@ def _print(
         span = f"{row['low']:g} to {row['high']:g}"
         later = f"{row['from']:g} to {row['to']:g}"
         typer.echo(f"{row['name']:<16}{span:>16}{row['start']:>10g}{row['best']:>10g}   {later}")
-    typer.echo(f"{len(done)} steps, {games} games")
+    typer.echo(f"{len(done)} {'step' if len(done) == 1 else 'steps'}, {games} games")
     if found != start:
         typer.echo(f"is it better? arena match {shlex.quote(found)} {shlex.quote(start)} --sprt")

@@ -182,6 +182,9 @@ def test_wrong_parameters_get_one_line(texts: list[str], bot: str, message: str)
             "--games: expected at least 16, the games of a step, got 15",
         ),
         (("--option", "seats=3"), "tune: expected a game of two seats, insertion has 3 here"),
+        (("--plot", "no/t.svg"), "--plot: no/t.svg: the folder 'no' does not exist"),
+        (("--keep", "no/t.json"), "--keep: no/t.json: the folder 'no' does not exist"),
+        (("--keep", "/"), "--keep: expected a file, got the folder '/'"),
     ],
 )
 def test_what_cannot_be_tuned(words: tuple[str, ...], message: str) -> None:
