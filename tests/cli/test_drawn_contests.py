@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.server.programs import Shell, arena
+from tests.server.programs import Shell, arena, engines
 
 pytestmark = pytest.mark.real
 
@@ -20,7 +20,7 @@ BOTS = ("perfect", "random", "openlines")
 def play(folder: Path, name: str) -> dict[str, Any]:
     """Play a contest in this folder; returns what `arena standings --json` prints."""
     text = f'[contest]\nname = "cup"\ngame = "tictactoe"\nformat = "{name}"\ngames_per_pair = 2\n'
-    text += "".join(f'[[bot]]\nname = "{bot}"\nengine = "{bot}"\n' for bot in BOTS)
+    text += engines(*BOTS)
     (folder / "cup.toml").write_text(text)
     outcome = arena("tournament", "cup.toml", "--no-web", cwd=folder)
     assert outcome.code == 0, outcome.err
@@ -71,7 +71,7 @@ def test_groups_are_followed_by_a_knockout(tmp_path: Path) -> None:
 @pytest.mark.soak
 def test_walkovers_are_counted_below_the_table(tmp_path: Path) -> None:
     text = '[contest]\nname = "cup"\ngame = "tictactoe"\nformat = "knockout"\nabsent = "1s"\n'
-    text += "".join(f'[[bot]]\nname = "{bot}"\nengine = "{bot}"\n' for bot in BOTS)
+    text += engines(*BOTS)
     (tmp_path / "cup.toml").write_text(text + '[[bot]]\nname = "guest"\n')
     outcome = arena("tournament", "cup.toml", "--no-web", cwd=tmp_path)
     assert outcome.code == 0, outcome.err

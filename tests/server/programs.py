@@ -37,6 +37,11 @@ PATIENCE_S = 150.0
 EAGER = RetryPolicy(delays=lambda: iter([0.0, 0.0, 0.0]))
 
 
+def engines(*specs: str) -> str:
+    """The tables of bots that are engines, with the names of these."""
+    return "".join(f'[[bot]]\nname = "{spec}"\nengine = "{spec}"\n' for spec in specs)
+
+
 def contest(
     *names: str,
     contest: str = "",
