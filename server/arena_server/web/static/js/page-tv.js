@@ -21,6 +21,8 @@ const RESULT_MS = 8000;
 const main = document.getElementById("main");
 /** The menu goes away when the pointer has not moved for so long. */
 const IDLE_MS = 3000;
+/** The windows in which the style sheet lays the menu over the page. */
+const LOW = "(max-height: 700px) and (min-aspect-ratio: 1)";
 /** Without a running game for so long the highlights are shown; at once when the contest is over. */
 const PROGRAMME_MS = 10_000;
 const state = { shown: null, live: null, gains: new Map(), totals: new Map(), games: [], until: 0, contest: null,
@@ -163,7 +165,10 @@ function overText(contest, standings) {
   return t`${contest.name} is ${named(contest.status)}, ${plural(contest.games_played, "game")} played${leader}.`;
 }
 
-/** The menu is there while the pointer moves or a key is pressed. */
+/**
+ * The menu is there while the pointer moves or a key is pressed, and at first, unless it lies over the board: in a low
+ * window.
+ */
 function hideMenu() {
   let timer = null;
   const wake = () => {
@@ -172,7 +177,8 @@ function hideMenu() {
     timer = setTimeout(() => document.body.classList.add("idle"), IDLE_MS);
   };
   for (const event of ["pointermove", "pointerdown", "keydown"]) addEventListener(event, wake);
-  wake();
+  if (matchMedia(LOW).matches) document.body.classList.add("idle");
+  else wake();
 }
 
 async function begin() {
@@ -200,7 +206,7 @@ async function begin() {
     el("span", { class: "rank" }, row.rank === null ? "–" : String(row.rank)), " ",
     el("b", { title: row.bot }, bdi(row.bot)), " ", el("span", { class: "num" }, rankingText(contest, standings, row)));
   const showContest = ({ contest, standings, waiting: bots, holds, live }) => {
-    title.textContent = contest?.name ?? "";
+    title.textContent = contest?.about?.title ?? contest?.name ?? "";
     state.document = contest;
     const over = contest !== null && contest.status !== "running" ? overText(contest, standings) : "";
     waiting.textContent = live ? t`Running games cannot be shown now: ${live}. Trying again ...`
