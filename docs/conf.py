@@ -76,18 +76,19 @@ COLOURS = {
 }
 
 
-def page_colours(selector: str) -> dict[str, str]:
-    """The variables of the theme, from the rule of `selector` in the style sheet of the pages."""
+def page_colours(place: int) -> dict[str, str]:
+    """The variables of a theme from the style sheet of the pages; `place`: 0 light, 1 dark."""
     sheet = (STATIC / "site.css").read_text(encoding="utf-8")
-    rule = sheet.partition(f"{selector} {{")[2].partition("}")[0]
-    found = dict(re.findall(r"--([\w-]+): ([^;]+);", rule))
-    return {name: found[colour] for name, colour in COLOURS.items()} | {"font-stack": "system-ui, sans-serif"}
+    found = dict(re.findall(r"--([\w-]+): light-dark\(([^)]+)\);", sheet))
+    return {name: found[colour].split(", ")[place] for name, colour in COLOURS.items()} | {
+        "font-stack": "system-ui, sans-serif"
+    }
 
 
 html_theme = "furo"
 html_theme_options = {
-    "light_css_variables": page_colours("\n:root"),
-    "dark_css_variables": page_colours(":root[data-theme=dark]"),
+    "light_css_variables": page_colours(0),
+    "dark_css_variables": page_colours(1),
 }
 html_favicon = str(STATIC / "icon.svg")
 html_title = "insertion-arena"

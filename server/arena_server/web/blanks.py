@@ -19,8 +19,8 @@ _BLANKS: Final = re.compile(r"[ \n]*")
 _REGEX: Final = re.compile(r"/(?:\\.|\[(?:\\.|[^]\\\n])*\]|[^/\\\n[])+/")
 #: Behind one of these `/` begins a regular expression; else it divides.
 _BEFORE_REGEX: Final = re.compile(r"(?:^|[(,=:?&|!\[{;>\n]|\breturn) *$")
-#: A blank before `:` begins another selector; a string stays as it is.
-_OF_STYLE: Final = re.compile(r'("[^"]*")|\s*(?:([{};,]|(?<!\s):)\s+|(?=\{))')
+#: A blank before `:` begins another selector; a string stays as it is; the last `;` of a rule ends nothing.
+_OF_STYLE: Final = re.compile(r'("[^"]*")|\s*(?:;\s*(?=\})|([{};,]|(?<!\s):)\s+|(?=\{))')
 
 
 def script(text: str) -> str:

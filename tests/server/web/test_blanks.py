@@ -31,9 +31,9 @@ r
 
 def test_selectors_and_strings_of_a_style_stay_as_they_are() -> None:
     style = (
-        '.a :is(b, c) > d,\n  e { color: red; content: " : { "; }\n@media (x: 1) { f { g: calc(1px + 2px) } }'
+        '.a :is(b, c) > d,\n  e { top: 0; content: " : { ; } "; }\n@media (x: 1) { f { g: calc(1px + 2px) } }'
     )
-    bare = '.a :is(b,c) > d,e{color:red;content:" : { ";}@media (x:1){f{g:calc(1px + 2px)}}'
+    bare = '.a :is(b,c) > d,e{top:0;content:" : { ; } "}@media (x:1){f{g:calc(1px + 2px)}}'
     assert blanks.style(style) == bare
 
 

@@ -25,6 +25,16 @@ def test_each_size_of_a_text_is_one_of_the_scale() -> None:
     ] == []
 
 
+def test_each_gap_and_corner_is_a_step() -> None:
+    """A number of its own only where it is none of them: a hair's breadth, a circle, and wide columns."""
+    gaps = set(re.findall(r"[\s{]gap: ([^;}]+)", SHEET))
+    assert set(" ".join(gaps).split()) == {"0", "2px", "1.5rem", "2rem"} | {
+        f"var(--{step})" for step in ("near", "gap", "far", "wide")
+    }
+    corners = " ".join(re.findall(r"border-radius: ([^;}]+)", SHEET)).split()
+    assert set(corners) == {"0", "50%", "99px", "var(--bead)", "var(--corner)", "var(--round)"}
+
+
 def test_the_weights_are_four() -> None:
     assert set(re.findall(r"font-weight: (\d+)", SHEET)) <= {"400", "500", "600", "700"}
 
