@@ -132,7 +132,7 @@ def _problem(status: int, body: bytes) -> str:
         text = str(json.loads(body)["error"])
     except (ValueError, RecursionError, LookupError, TypeError):
         text = body.decode("utf-8", "replace").partition("\n")[0][:200]
-    if status == 404 and text.startswith("nothing is here"):
+    if status == 404 and text.startswith("nothing is at "):  # by `application` of the pages
         return "no bot of this server is sent by its author (submit = true)"
     return text or responses.get(status, f"status {status}")
 

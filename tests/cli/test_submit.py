@@ -16,10 +16,12 @@ import pytest
 from tests.ports import quiet_port
 from tests.server.programs import arena, inside
 from tests.server.submissions.script import Script
+from tests.server.web.running import running
 from tests.server.web.test_submit import TOKEN, View, site
 
 from arena_cli import submit
 from arena_server.terms.submissions import ArchiveLimits, SubmissionRules
+from arena_server.web.app import application
 
 ROOT = Path(__file__).parents[2]
 
@@ -184,6 +186,17 @@ def test_a_folder_that_is_no_bot(mybot: Path) -> None:
     ended = inside("submit", mybot)  # and it is not said where the page is
     assert (ended.code, ended.out) == (2, "")
     assert "expected a folder with a Dockerfile, got" in ended.line
+
+
+def test_a_page_that_takes_no_versions_says_what_its_contests_lack(
+    mybot: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with running(lambda: application([])) as server:
+        monkeypatch.setenv("ARENA_SITE", server.address)
+        for words in (["--list"], [mybot]):
+            ended = inside("submit", *words)
+            assert (ended.code, ended.out) == (1, "")
+            assert ended.line.endswith(": no bot of this server is sent by its author (submit = true)")
 
 
 CONTEST = f"""
