@@ -20,6 +20,7 @@ from urllib.parse import quote, urlencode
 
 from arena_protocol.record import describe_result
 from arena_server.core.formats.rounds_json import OPEN, TO_COME
+from arena_server.terms.about import apart
 from arena_server.web.previews import Preview, bot_preview, contest_preview
 
 if TYPE_CHECKING:
@@ -64,7 +65,7 @@ class News:
         """A name that no other contest and no other bot has, also of another database."""
         begun = re.sub(r"[^0-9]", "", self.document["started_at"])
         contest = f"urn:insertion-arena:{begun}:{self.document['id']}"
-        return contest if self.bot is None else f"{contest}:bot-{self.bot}"
+        return contest if self.bot is None else f"{contest}:bot-{quote(self.bot)}"
 
     @property
     def preview(self) -> Preview:
@@ -174,7 +175,10 @@ def calendar_text(news: News, base: str, now: datetime) -> str:
     place, page = document.get("about", {}).get("place"), news.page(base)
     events = [_event(news.own, now, (begun, end), preview.title, preview.description, place, page)]
     for at, game, names in expected(news, now):
-        title, text = f"{' – '.join(names)}, {game}", f"{contest_preview(document).title}: expected start"
+        title, text = (
+            f"{' – '.join(map(apart, names))}, {game}",
+            f"{contest_preview(document).title}: expected start",
+        )
         events.append(_event(f"{news.own}:{game}", now, (at, None), title, text, place, page))
     lines = ["BEGIN:VCALENDAR", "VERSION:2.0", "PRODID:-//insertion-arena//contests//EN"]
     whole = [*lines, *(line for event in events for line in event), "END:VCALENDAR"]
@@ -195,7 +199,7 @@ def _event(
     yield f"UID:{own}"
     yield f"DTSTAMP:{_stamp(now)}"
     yield f"DTSTART:{_stamp(begin)}"
-    if end is not None:
+    if end is not None and _stamp(end) > _stamp(begin):  # RFC 5545: later, and stamps have whole seconds
         yield f"DTEND:{_stamp(end)}"
     yield f"SUMMARY:{_plain(title)}"
     yield f"DESCRIPTION:{_plain(text)}"
@@ -222,7 +226,7 @@ def expected(news: News, now: datetime) -> Iterator[tuple[datetime, str, Sequenc
 
 def _result(document: Mapping[str, Any], row: Sequence[Any]) -> str:
     """How a game ended, without points where it is only won or lost."""
-    names = [document["bots"][place] for place in row[1]]
+    names = [apart(document["bots"][place]) for place in row[1]]
     said = describe_result(names, row[2], row[3])
     # The points of such a game say no more than who has won.
     if document["decided"]:

@@ -32,7 +32,7 @@ from starlette.types import Receive, Scope, Send
 from arena_server.core.ratelimit import Limit
 from arena_server.web.casual import CasualGames, parse_name, parse_request
 from arena_server.web.person import Connect, PersonSeat, SeatError
-from arena_server.web.played_on import source_of
+from arena_server.web.played_on import ply_of, source_of
 from arena_server.web.ports import Invitation
 from arena_server.web.security import (
     STARTS,
@@ -41,7 +41,6 @@ from arena_server.web.security import (
     is_foreign,
     is_loopback,
     read_body,
-    small_number,
 )
 from arena_server.web.streams import EventStream, combined
 
@@ -92,9 +91,9 @@ class PlayApi:
     async def _source(self, request: Request) -> Response:
         assert self._casual is not None
         given = request.query_params
-        ply = small_number(given.get("ply", ""))
         try:
-            found = await self._casual.source(given.get("contest", ""), given.get("game", ""), ply or 0)
+            ply = ply_of(given.get("ply", ""))
+            found = await self._casual.source(given.get("contest", ""), given.get("game", ""), ply)
         except SeatError as error:
             return JSONResponse({"error": str(error)}, 404)
         return JSONResponse(found)

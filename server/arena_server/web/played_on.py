@@ -18,6 +18,7 @@ from arena_protocol.record_codec import decode
 from arena_server.errors import ArenaError
 from arena_server.web.person import SeatError
 from arena_server.web.ports import MoveScript
+from arena_server.web.security import small_number
 
 #: The record of a game that may be shown, by its contest and its id. Raises ArenaError for any other.
 ReadRecord = Callable[[str, str], Awaitable[bytes]]
@@ -69,6 +70,14 @@ def source_of(body: Mapping[str, Any]) -> tuple[str, str, int] | None:
     if not isinstance(given, dict) or any(type(given.get(key)) is not kind for key, kind in kinds.items()):
         raise SeatError(f"expected from as contest, game and ply, got {given!r:.60}")
     return given["contest"], given["game"], given["ply"]
+
+
+def ply_of(text: str) -> int:
+    """The ply that an address names. Raises SeatError."""
+    ply = small_number(text)
+    if ply is None:
+        raise SeatError(f"expected a ply as a number, got {text!r:.40}")
+    return ply
 
 
 async def read_source(read: ReadRecord | None, contest: str, game: str, ply: int) -> PlayedOn:

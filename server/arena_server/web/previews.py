@@ -101,7 +101,7 @@ def contest_preview(document: Mapping[str, Any]) -> Preview:
     """Of the document of a contest."""
     done, total = document["games_played"], document["games"]
     games = counted(done, "game") if total is None else f"{done:,} of {counted(total, 'game')}"
-    first = [row["bot"] for row in document["standings"] if row["rank"] == 1]
+    first = [apart(row["bot"]) for row in document["standings"] if row["rank"] == 1]
     runs = document["status"] == "running"
     verb = ("leads", "lead") if runs else ("is first", "are first")
     # While all are level, none leads.
@@ -127,7 +127,7 @@ def bot_preview(document: Mapping[str, Any], bot: str) -> Preview | None:
     text = f"{rank}: {points} in {games}, {row['wins']:,} won"
     query = {"contest": str(document["id"]), "bot": bot}
     home = f"contests/{document['id']}/bots/{document['bots'].index(bot)}"
-    title = f"{bot}, {headline(document['name'], document.get('about', {}))}"
+    title = f"{apart(bot)}, {headline(document['name'], document.get('about', {}))}"
     return Preview(title, text, query, feeds=tuple(f"{home}.{kind}" for kind in FEED_KINDS))
 
 
@@ -149,7 +149,7 @@ def game_preview(number: str, record: GameRecord, ply: int | None) -> Preview:
 
 def withheld_preview(number: str, game: str, kind: str, row: Sequence[Any], names: Sequence[str]) -> Preview:
     """Of a game that is over, its record not shown yet, by its row in the list and the names of bots."""
-    seats = [names[place] for place in row[1]]
+    seats = [apart(names[place]) for place in row[1]]
     text = f"{title_of(kind)}, {describe_result(seats, row[2], row[3])}"
     return Preview(f"{' – '.join(seats)}, {game}", text, {"contest": number, "game": game})
 
@@ -160,7 +160,8 @@ def running_preview(number: str, summary: Mapping[str, Any]) -> Preview | None:
         return None
     text = f"{title_of(summary['game'])}, running: ply {summary['ply']}"
     game = summary["game_id"]
-    return Preview(f"{' – '.join(summary['names'])}, {game}", text, {"contest": number, "game": game})
+    title = f"{' – '.join(map(apart, summary['names']))}, {game}"
+    return Preview(title, text, {"contest": number, "game": game})
 
 
 def picture_path(number: str, game: str, ply: int | None) -> str:

@@ -111,6 +111,8 @@ def test_the_newest_results_come_first() -> None:
         ({"pace": {"games_per_hour": 9.0, "left_s": None}}, None),
         ({"pace": {"games_per_hour": 9.0, "left_s": 3600}}, "20261128T130000Z"),
         ({"ended_at": "2026-11-28T11:00:00Z"}, "20261128T110000Z"),
+        # An end is later than its start: a contest of less than a second has none.
+        ({"ended_at": "2026-11-28T09:30:00Z"}, None),
     ],
 )
 def test_the_event_ends_as_far_as_is_known(change: dict[str, Any], end: str | None) -> None:
@@ -120,6 +122,21 @@ def test_the_event_ends_as_far_as_is_known(change: dict[str, Any], end: str | No
     assert found["UID"] == "urn:insertion-arena:20261128093000:3"
     assert found["URL"] == f"{BASE}/contest.html?id=3"
     assert found["DESCRIPTION"] == "insertion\\, round-robin\\, running: 1 of 6 games\\; ann leads"
+
+
+def test_a_name_of_any_script_is_set_apart_and_its_id_is_an_address() -> None:
+    """The name of a visitor has blanks and quotes, and may be written from right to left."""
+    name = 'ليلى "7"'
+    row = DOCUMENT["standings"][0] | {"bot": name, "points": 1, "games": 1, "wins": 1}
+    document = DOCUMENT | {"bots": [name, *DOCUMENT["bots"][1:]], "standings": [row]}
+    news = News(document, [ROW]).of(0)
+    root = ElementTree.fromstring(atom_text(news, BASE).encode())
+    ids = [each.text or "" for each in root.iter(f"{ATOM}id")]
+    assert len(ids) == 2
+    assert all(re.fullmatch(r"urn:[!#-;=?-~]+", each) for each in ids)
+    titles = [each.text or "" for each in root.iter(f"{ATOM}title")]
+    assert all(each.count(name) == each.count(f"\u2068{name}\u2069") > 0 for each in titles)
+    assert lines(calendar_text(news, BASE, NOW))["UID"] == ids[0]
 
 
 @given(st.text(st.characters(exclude_categories=["Cs"]), max_size=200))

@@ -19,7 +19,7 @@ from arena_server.web import played_on
 from arena_server.web.casual import CasualGames
 from arena_server.web.casual_game import GameRequest, config_of
 from arena_server.web.person import SeatError
-from arena_server.web.played_on import SAME, read_source, source_of, up_to
+from arena_server.web.played_on import SAME, ply_of, read_source, source_of, up_to
 from arena_server.web.ports import CasualSetup, MoveScript
 from arena_server.web.shown_results import NotFoundError
 
@@ -57,6 +57,13 @@ def test_what_is_no_place_of_a_record(given: object) -> None:
         source_of({"from": given})
     assert source_of({}) is None
     assert source_of({"from": {"contest": "1", "game": "g7", "ply": 2}}) == ("1", "g7", 2)
+
+
+@pytest.mark.parametrize("text", ["", "-1", "x", "1.0", "٣", "9" * 5000])
+def test_what_an_address_has_as_no_ply(text: str) -> None:
+    with pytest.raises(SeatError, match=r"^expected a ply as a number, got '"):
+        ply_of(text)
+    assert ply_of("07") == 7
 
 
 def test_a_game_up_to_a_ply(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -181,8 +188,10 @@ async def test_what_cannot_be_played_on(started: CasualGames, wanted: GameReques
 
 
 @pytest.mark.asyncio
-async def test_a_bot_that_is_no_engine_of_the_house(started: CasualGames) -> None:
-    started._setup = replace(started._setup, engines={})
+async def test_a_bot_that_is_no_engine_of_the_house(
+    started: CasualGames, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delitem(ENGINES, ("trial", "a"))
     with pytest.raises(SeatError, match=r"^a is no engine that this server can start$"):
         await started.start(WANTED, "127.0.0.1", PLACE)
 
@@ -198,4 +207,8 @@ def test_the_address_of_the_form(node: Node) -> None:
 @pytest.mark.parametrize(("seat", "same", "known"), [(1, [False, True], True), (2, [False, True], False)])
 def test_who_can_be_played_against(node: Node, seat: int, same: list[bool], known: bool) -> None:
     source = {"names": ["a", "b"], "same": same}
-    assert node("opponents", source=source, seat=seat) == {"names": "ab"[2 - seat], "known": known}
+    assert node("opponents", source=source, seat=seat) == {
+        "names": "ab"[2 - seat],
+        "known": known,
+        "lacking": "" if known else "ab"[2 - seat],
+    }

@@ -41,7 +41,7 @@ export function ratingChart(series, title) {
       svg("g", { class: "axis" },
         ...[low, high].flatMap((value) => [svg("line", { x1: LEFT, x2: width - RIGHT, y1: y(value), y2: y(value) }),
           text(LEFT - 6, y(value) + 4, numberText(Math.round(value)), true)]),
-        text(LEFT, HEIGHT - 3, t`after ${numberText(first)} games of the contest`),
+        text(LEFT, HEIGHT - 3, t`after ${plural(first, "game")} of the contest`),
         text(width - RIGHT, HEIGHT - 3, numberText(last), true)),
       ...shown.map(line));
   };

@@ -136,7 +136,7 @@ function habitsPanel(about) {
 function placeText(contest, row) {
   const of = contest.standings.length;
   if (contest.decided) return t`Rank ${row.rank} of ${of}: ${numberText(row.wins)} won of ${plural(row.games, "game")}`;
-  return t`Rank ${row.rank} of ${of}: ${numberText(row.points)} points in ${plural(row.games, "game")}, ${row.wins} won`;
+  return t`Rank ${row.rank} of ${of}: ${plural(row.points, "point")} in ${plural(row.games, "game")}, ${row.wins} won`;
 }
 
 /** Games of bots with a star stand out on the walls of this browser. */

@@ -25,10 +25,14 @@ export function playOnWish(search) {
   return { contest, game, ply: Number(ply), seat: Number.isInteger(seat) ? seat : null };
 }
 
-/** Who can sit in the other seats than `seat`: the same engines as in the record, if all of them are some. */
+/**
+ * Who can sit in the other seats than `seat`: the same engines as in the record, if all of them are some; `lacking` are
+ * those that are none.
+ */
 export function opponents({ names, same }, seat) {
   const others = names.map((name, i) => ({ name, same: same[i], seat: i + 1 })).filter((each) => each.seat !== seat);
-  return { names: inRow(others.map(({ name }) => name)), known: others.every((each) => each.same) };
+  const lacking = inRow(others.filter((each) => !each.same).map(({ name }) => name));
+  return { names: inRow(others.map(({ name }) => name)), known: !lacking, lacking };
 }
 
 /** The form; `onstart` and `take` are those of `casualPart`. */
@@ -50,8 +54,10 @@ export async function playOnPart(wish, { onstart, take }) {
   const seat = el("select", {}, ...source.names.map((each, i) =>
     el("option", { value: i + 1, selected: i + 1 === first }, t`${each} (seat ${i + 1})`)));
   const engine = el("select", {});
+  const why = el("p", { class: "sub", role: "status" });
   const fill = () => {
-    const { names, known } = opponents(source, Number(seat.value));
+    const { names, known, lacking } = opponents(source, Number(seat.value));
+    why.textContent = known ? "" : t`No engine of this site: ${lacking}. Choose another one.`;
     engine.replaceChildren(...(known ? [el("option", { value: SAME }, t`${names}, as in the record`)] : []),
       ...engines.map((each) => el("option", { value: each, selected: !known && names === each }, each)));
   };
@@ -71,7 +77,7 @@ export async function playOnPart(wish, { onstart, take }) {
     el("h2", {}, t`Play on from ply ${ply} of ${game}`),
     el("p", {}, el("a", { href: gameLink(contest, game, ply) }, versus(source.names))),
     el("div", { class: "filters" }, el("label", {}, t`In the place of`, seat), el("label", {}, t`Against`, engine),
-      el("label", {}, t`Your name`, name)),
+      el("label", {}, t`Your name`, name)), why,
     el("label", { class: "check" }, hints,
       el("span", {}, timeline.rules ? t`With hints, and moves may be taken back` : t`Moves may be taken back`)),
     el("p", {}, start),
