@@ -141,10 +141,18 @@ class ContestStore:
         It survives the end of this process, and a power cut once `sync` has returned.
         """
         with self._lock:
-            with self._connection.begin():
-                if self._claim is not None:
-                    self._claim.check()
-                yield
+            before = self.fence.mark
+            try:
+                with self._connection.begin():
+                    if self._claim is not None:
+                        self._claim.check()
+                    yield
+            except BaseException:
+                if isinstance(self._database, Path):
+                    # It is rolled back, and its mark with it: who appends now would name another server as
+                    # the cause, and not the full disk. A lost connection may have committed: `settle` asks.
+                    self.fence.mark = before
+                raise
             if self._head is not None:
                 self._head.write_journal(self._journal.newest)
 

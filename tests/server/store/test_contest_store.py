@@ -303,6 +303,21 @@ def test_sqlite_keeps_its_journal_in_a_table_of_its_own(tmp_path: Path) -> None:
         assert other.execute("SELECT count(*) FROM journal").fetchone() == (0,)
 
 
+def test_a_transaction_that_fails_leaves_the_contest_to_its_server(tmp_path: Path) -> None:
+    """What was appended next found a mark in no row, and named another server, not the full disk."""
+    header = opening()
+    with ContestStore(tmp_path / "arena.db") as store:
+        store.find(header)
+        with store.transaction():
+            store.enter(header, header.config)
+        assert store.appender is not None
+        with pytest.raises(OSError, match="full"), store.transaction():
+            raise OSError("full")
+        assert store.appender.append([KEY])
+        with store.transaction():
+            store.add([KEY], [])
+
+
 def test_readers_that_come_and_go_do_not_stop_a_server_that_begins(tmp_path: Path) -> None:
     """SQLite locks a file for a moment when it is opened or closed, and refuses who does not wait."""
     path = tmp_path / "arena.db"
