@@ -62,7 +62,9 @@ def check(rule: str, form: type[Stoppable], bots: int) -> None:
         first = first_of(rule)
     except ValueError as error:
         raise ValueError(f"contest.stop: {error}") from None
-    if first and not form.MAY_STOP:
+    if not first:
+        return
+    if not form.MAY_STOP:
         raise ValueError(
             f"contest.stop: expected a format whose games are planned (round-robin, gauntlet, matches), "
             f"got {form.NAME}"

@@ -56,7 +56,8 @@ def format_of(config: ContestConfig, names: Sequence[str], seats: int) -> Format
     """The games of a contest of these bots that begins. Raises ContestConfigError if none can be made."""
     check_extra(config)
     try:
+        made = make_format(config.format, _terms(config, names, seats))
         check_stop(config.stop, find_format(config.format), len(names))
-        return make_format(config.format, _terms(config, names, seats))
+        return made
     except ValueError as error:
         raise ContestConfigError(str(error)) from error
