@@ -63,7 +63,9 @@ class GivenOrders:
     def restarted(self, entries: Sequence[Entry], power: bool) -> None:
         """The server was killed, and goes on from these entries."""
         facts = [fact_of(entry) for entry in entries if entry[1] == "order"]
-        known = {(fact.who, fact.verb, fact.target) for fact in facts if isinstance(fact, Order)}
+        orders = [fact for fact in facts if isinstance(fact, Order)]
+        # The fact of an `undo` has the number of the order that it takes back.
+        known = {(each.who, each.verb, "" if each.verb == "undo" else each.target) for each in orders}
         lost = sorted(verb for _, verb, _ in self.answered - known)
         self._require(power or not lost, f"the orders {', '.join(lost)} were answered, and are lost")
         self.answered &= known

@@ -1,0 +1,277 @@
+"""The life of a contest at its edges: fields of 0 to 7 bots, and an order or a death at each moment of it.
+
+A `Cell` is one contest, `played` plays it and checks what has to hold at its end and at a second start.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from functools import partial
+from random import Random
+
+from tests.simulation.crashes import HOUR, QUEUED, Steady
+from tests.simulation.edge_cells import LATE, NAMES, Cell, config_of
+from tests.simulation.network import MS, SECOND
+from tests.simulation.world import World
+
+from arena_protocol.record import VOID
+from arena_server.core.contest import Contest
+from arena_server.core.deal import number_of
+from arena_server.core.effects import Effect, Journal, Reply
+from arena_server.core.events import Command, Event, Hours, TimeUp
+from arena_server.core.life import FINAL, FINISHED, RunState, reason_of
+from arena_server.stats.standings import Row, row_json
+from arena_server.terms.config import Entrant
+
+
+class Player(Steady):
+    """Is sent away by orders, and may err where that is looked at."""
+
+    may = frozenset({"disconnect", "organiser", "illegal", "never-ready", "timeout"})
+
+
+class Erring(Player):
+    """Sends an illegal move now and then."""
+
+    def move(self) -> str:
+        return "MOVE 0" if self.sometimes(9) else super().move()
+
+
+class Watched:
+    """A world in which the script of its cell is played, and what was answered."""
+
+    def __init__(self, cell: Cell) -> None:
+        self.cell, self.rng = cell, Random(cell.seed)
+        kind = Erring if cell.terms.startswith("probation") else Player
+        late = (LATE,) if LATE in cell.script else ()
+        kinds = dict.fromkeys((*NAMES[: cell.bots], *late), kind)
+        self.world = World(cell.seed, config_of(cell), kinds, QUEUED, late=frozenset(late))
+        #: Each order and its answer: None if it was carried out.
+        self.answers: list[tuple[str, str | None]] = []
+        self.steps = [step for step in cell.script.split("; ") if step]
+        self._writes: int | None = None
+        self._given: dict[int, str] = {}
+        self._begun = self._power_cut = False
+        server = self.world.server
+        server.disk.boundary = self._boundary
+        server.looked_at = self._looked_at
+        self._watch(self.world.checker.handled)
+
+    # -- what is observed
+
+    def _watch(self, handled: Callable[[Event, list[Effect], int], None]) -> None:
+        def watched(event: Event, effects: list[Effect], now: int) -> None:
+            handled(event, effects, now)
+            if isinstance(event, Command):
+                self._answered(event, effects)
+
+        self.world.checker.handled = watched  # type: ignore[method-assign]
+
+    def _answered(self, command: Command, effects: list[Effect]) -> None:
+        """An order has one answer: it is carried out, or refused by one line and leaves no trace."""
+        replies = [each for each in effects if isinstance(each, Reply)]
+        assert [each.number for each in replies] == [command.number]
+        (reply,) = replies
+        said = f"{command.verb} {command.target}".strip()
+        self.answers.append((said, reply.problem))
+        if reply.problem is not None:
+            assert re.fullmatch(r"[^\n]{8,300}", reply.problem), (said, reply.problem)
+            assert effects == [reply], f"{said} was refused, and left {effects}"
+            return
+        entries = [entry for each in effects if isinstance(each, Journal) for entry in each.entries]
+        if command.verb not in ("abort", "archive"):
+            assert any(entry[1] == "order" for entry in entries), f"{said} is not in the journal"
+
+    # -- when
+
+    def _boundary(self) -> None:
+        server = self.world.server
+        if not server.alive:
+            return
+        if self._writes is not None:
+            self._writes += 1
+            if self._writes - 1 == self.cell.kill:
+                self._power_cut |= self.cell.power
+                server.crash(self.cell.power)
+        elif not self._begun and self.cell.moment not in ("before", "over") and self._is_now():
+            self._begin()
+
+    def _is_now(self) -> bool:
+        progress = self.world.contest.status.progress()
+        match self.cell.moment:
+            case "first":
+                return progress.done == 0 and progress.plies > 0
+            case "between":
+                return progress.done > 0 and progress.running == 0 and progress.ended is None
+        return 0 < progress.running == progress.left
+
+    def _begin(self) -> None:
+        if not self._begun:
+            self._begun = True
+            self._writes = 0
+            self.world.queue.after(0, self._next)
+
+    def _looked_at(self, name: str, status: str) -> None:
+        if status != "running":
+            self._begin()
+
+    # -- the script
+
+    def _next(self) -> None:
+        if not self.steps:
+            # A power cut may have taken back what was answered, too.
+            if self.world.server.finished is None and (again := self._lost()):
+                self._do(again)
+                self.world.queue.after(SECOND, self._next)
+            return
+        if not self.world.server.alive:
+            self.world.queue.after(50 * MS, self._next)
+            return
+        self._do(self.steps.pop(0))
+        self.world.queue.after(4 * MS if self.steps else SECOND, self._next)
+
+    def _lost(self) -> str:
+        """What the next server does not know of the end of the script: the time is no fact."""
+        if not self.world.server.alive:
+            return "day"
+        life = self.world.contest.life
+        if life.run_state is RunState.PAUSED and "resume" in self.cell.script:
+            return "resume"
+        return "time" if "time" in self.cell.script and not life.time_up else ""
+
+    def _do(self, step: str) -> None:
+        world, server = self.world, self.world.server
+        bot, other = self.rng.sample(NAMES[: self.cell.bots], 2)
+        game = self.rng.choice(world.checker.begun or ["g1"])
+        verb, _, target = step.format(bot=bot, other=other, game=game).partition(" ")
+        match verb:
+            case "stop" | "suspend":
+                server.order("end", verb)
+            case "come":
+                world.clients[LATE].connect()
+            case "time":
+                self._feed(TimeUp())
+            case "night" | "day":
+                self._feed(Hours(verb == "day"))
+            case _:
+                self._feed(self._command(verb, target))
+
+    def _feed(self, event: Event) -> None:
+        """To a contest that is over, too, unless its server has been started again since."""
+        process = self.world.server.process
+        process.call(partial(process.feed, "end", event))
+
+    def _command(self, verb: str, target: str) -> Command:
+        about = target.split(" ")[0]
+        stored = self.world.server.disk.past("end").results
+        games = tuple(
+            g for g in stored if about in g.names or (about[:1] == "g" and g.number == _number(about))
+        )
+        entrant = self.world.entrants.get(about)
+        if verb == "token":
+            entrant = Entrant(about, "5" * 64)
+        self._given[len(self._given)] = verb
+        return Command(
+            10_000 + len(self._given),
+            verb,
+            target,
+            "the jury",
+            0,
+            "seen",
+            entrant,
+            "7" * 64,
+            1 << 50,
+            games=games,
+        )
+
+    # -- the run
+
+    def run(self) -> None:
+        absent = self.cell.absent and self.cell.bots > 2
+        here = NAMES[: self.cell.bots - absent]
+        if self.cell.moment == "before":
+            self.world.queue.after(1, self._begin)
+        self.world.run(HOUR, dict.fromkeys(here, 20 * MS))
+        assert self._begun, "the script was not played"
+        assert not self.steps, "the script was not played"
+
+
+def _number(game: str) -> int:
+    return number_of(game) if re.fullmatch(r"g[0-9]{1,9}", game) else 0
+
+
+def played(cell: Cell) -> Watched:
+    """Play a cell and check it."""
+    watched = Watched(cell)
+    watched.run()
+    world = watched.world
+    assert world.server.finished is not None
+    if world.server.alive and "end" in world.server.process.runs:
+        check_end(world)
+    check_second_start(world)
+    return watched
+
+
+def check_end(world: World) -> None:
+    """Each game was played, or is named with a reason; the table is whole."""
+    progress = world.contest.status.progress()
+    ending = world.server.finished
+    assert progress.ended == ending
+    assert progress.running == 0
+    assert progress.holds == () == progress.waiting
+    check_table(progress.standings)
+    counted = [record for record in world.records.values() if record.end != VOID]
+    annulled = any(
+        order.verb in ("disqualify", "void-worker") for order in world.contest.status.overview().orders
+    )
+    assert progress.done == len(counted) or annulled
+    if progress.total is not None:
+        left = sum(progress.unplayed.values())
+        assert progress.done + left == progress.total or progress.separated, (
+            progress,
+            "games without a reason",
+        )
+        assert (
+            (ending == FINISHED) == (left == 0 and progress.done > 0)
+            or reason_of(ending)
+            or ending
+            in (
+                "stopped",
+                "aborted",
+            )
+        )
+    assert all(cause and count > 0 for cause, count in progress.unplayed.items())
+
+
+def check_table(rows: Sequence[Row]) -> None:
+    """Ranks are whole, from 1; equals share one, and the next are left out."""
+    ranks = [row.rank for row in rows]
+    assert all(type(rank) is int for rank in ranks)
+    assert ranks == sorted(ranks)
+    assert all(rank in (place, ranks[place - 2]) for place, rank in enumerate(ranks, start=1))
+    assert len({row.name for row in rows}) == len(rows)
+    for row in map(row_json, rows):
+        assert row["rank"] is not None or row["games"] == 0
+    assert sum(row.wins for row in rows) <= sum(row.games for row in rows)
+
+
+def check_second_start(world: World) -> None:
+    """What a server that is started again knows of the contest is what was there; nothing of it is lost."""
+    world.server.disk.settle()
+    past = world.server.disk.past("end")
+    part = world.parts[0]
+    ended = world.server.finished if world.server.finished in FINAL else None
+    entrants = [each for name, each in part.entrants.items() if name != LATE]
+    again = Contest(part.plan.config, entrants, lambda n: "0" * 2 * n, world.queue.now, past, ended=ended)
+    progress = again.status.progress()
+    check_table(progress.standings)
+    if not (world.server.alive and "end" in world.server.process.runs):
+        return
+    before = world.contest.status.progress()
+    assert [row_json(row) for row in progress.standings] == [row_json(row) for row in before.standings]
+    assert (progress.done, progress.void) == (before.done, before.void)
+    if world.server.finished in FINAL:
+        assert progress.total == before.total
+    orders = [(order.verb, order.target) for order in world.contest.status.overview().orders]
+    assert [(order.verb, order.target) for order in again.status.overview().orders] == orders

@@ -1,0 +1,73 @@
+"""A field of any size, an order or a death at any moment: what holds at each end and second start."""
+
+from __future__ import annotations
+
+import re
+from itertools import product
+from pathlib import Path
+from random import Random
+
+import pytest
+from tests.simulation.edge_cells import FORMATS, LATE, MOMENTS, SCRIPTS, TERMS, Cell, drawn, refused
+from tests.simulation.edges import played
+from tests.simulation.test_endings import check
+from tests.slices import all_of
+
+PAIRS = list(product(MOMENTS, SCRIPTS))
+#: Of the pairs of a moment and a script, for `make test`.
+SHORT = 24
+#: Fields, terms and deaths of each pair in the soak run.
+DRAWN = 6
+#: Scripts of each moment after which all channels are read, which takes seconds.
+READ = 8
+
+
+@all_of("form", FORMATS)
+def test_a_field_is_taken_or_refused_by_one_line(form: str) -> None:
+    for bots, terms in product(range(8), TERMS):
+        problem = refused(Cell(form, bots, terms, "over", ""))
+        if bots < 2:
+            assert problem == f"bot: expected at least 2, for 2 seats, got {bots}"
+        elif problem is not None:
+            assert re.fullmatch(r"(bot|contest\.\w+): expected [^\n]+, got [^\n]+", problem)
+        else:
+            assert terms != "stop" or form in ("round-robin", "gauntlet", "matches")
+
+
+def of_pairs(seed: int, pairs: list[tuple[str, str]]) -> list[Cell]:
+    rng = Random(seed)
+    return [drawn(rng, *pair) for pair in pairs]
+
+
+@all_of("cell", of_pairs(1, Random(1).sample(PAIRS, SHORT)))
+def test_an_order_or_a_death_at_a_moment(cell: Cell) -> None:
+    played(cell)
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("moment", MOMENTS)
+@pytest.mark.parametrize("part", range(DRAWN))
+def test_every_order_or_death_at_every_moment(moment: str, part: int, soak_seed: int) -> None:
+    rng = Random(f"{soak_seed} {moment} {part}")
+    failed = []
+    for script in SCRIPTS:
+        cell = drawn(rng, moment, script)
+        try:
+            played(cell)
+        except AssertionError as error:
+            failed.append(f"{cell}: {error}")
+    assert not failed, "\n".join(failed)
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("moment", MOMENTS)
+def test_every_channel_tells_the_same_after_an_order(moment: str, soak_seed: int, tmp_path: Path) -> None:
+    rng = Random(f"{soak_seed} {moment}")
+    for number, script in enumerate(rng.sample(SCRIPTS, READ)):
+        cell = drawn(rng, moment, script)
+        world = played(cell).world
+        # Records, and messages of them, are as the games were played: tests/cli/test_jury_channels.py.
+        changed = any(word in script for word in ("disqualify", "forfeit", "correct", LATE))
+        if not changed and "end" in world.server.process.runs:
+            assert world.server.finished is not None
+            check(world, tmp_path / str(number), world.server.finished)
