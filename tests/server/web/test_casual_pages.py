@@ -130,6 +130,10 @@ def test_a_game_against_an_engine_from_the_form_to_the_record(pages: Watched, tm
         assert not re.search(r"\d : \d", row.inner_text())
         page.get_by_role("link", name="perfect-1 – Мария").click()
         page.get_by_text("Verified here").wait_for()
+        beside = page.url.partition("#")[0].replace("game.html", "pair.html").replace("game=g2", "game=g1")
+        page.goto(beside)
+        page.locator(".pair-game").nth(1).wait_for()
+        assert page.locator(".pair-game .seat h2").all_inner_texts() == ["perfect-1", "Мария"] * 2
         pages.close()
         _, game = played(server)
         assert [row[3] == "void" for row in game["rows"]] == [True, False]

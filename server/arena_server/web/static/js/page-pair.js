@@ -44,6 +44,7 @@ async function show() {
   const ids = [game, beside, ...others.filter((id) => id !== beside)];
   const records = await Promise.all(ids.map((id) => loadRecord(contest, id)));
   const timelines = records.map(({ record }) => Timeline.ofRecord(record));
+  timelines.forEach((timeline) => timeline.call(about.called));
   document.title = `${inRow(timelines[0].info.names, " – ")}, ${game}, ${beside}`;
   return showPair(main, contest, timelines, (name) => link("bot.html", { contest, bot: name }));
 }
