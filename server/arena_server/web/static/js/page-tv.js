@@ -197,11 +197,6 @@ async function begin() {
   if (!site.live) { waiting.textContent = t`This server shows no running games.`; return; }
   state.contest = parameter("contest") ?? site.contest;
   const boards = new Map();
-  new LiveStream(livePath("boards", parameter("contest")), { boards: ({ changed, shown }) => {
-    for (const game of changed) boards.set(game.game_id, game);
-    takeBoards(shown.map((id) => boards.get(id)).filter((game) => game?.names));
-    turn();
-  } });
   const leader = (contest, standings, row) => el("li", {},
     el("span", { class: "rank" }, row.rank === null ? "–" : String(row.rank)), " ",
     el("b", { title: row.bot }, bdi(row.bot)), " ", el("span", { class: "num" }, rankingText(contest, standings, row)));
@@ -214,8 +209,20 @@ async function begin() {
     const shown = contest === null ? [] : standings.slice(0, 8);
     leaders.replaceChildren(...shown.map((row) => leader(contest, standings, row)));
   };
-  new LiveStream(livePath("contest", parameter("contest")), { contest: showContest });
   setInterval(turn, 1000);
+  if (state.contest !== null && !(site.running ?? []).map(String).includes(String(state.contest))) {
+    // One that this server does not run has no streams: its table, and the highlights.
+    await get(`contests/${encodeURIComponent(state.contest)}.json`).then(
+      (contest) => showContest({ contest, standings: contest.standings }),
+      (error) => { waiting.textContent = error.message; });
+    return;
+  }
+  new LiveStream(livePath("boards", parameter("contest")), { boards: ({ changed, shown }) => {
+    for (const game of changed) boards.set(game.game_id, game);
+    takeBoards(shown.map((id) => boards.get(id)).filter((game) => game?.names));
+    turn();
+  } });
+  new LiveStream(livePath("contest", parameter("contest")), { contest: showContest });
 }
 
 begin();
