@@ -1,4 +1,4 @@
-"""Take the pictures of docs/watch.md: play examples/local.toml, and photograph its pages with Chromium.
+"""Take the pictures of docs/watch.md: play examples/local.toml and a knockout, photograph pages in Chromium.
 
     python tools/page_pictures.py [FOLDER]        (default: docs/pictures; two minutes)
 
@@ -26,7 +26,20 @@ PICTURES = [
     ("watch-contest", "contest.html?id=1", (1000, 1150), "light"),
     ("watch-game", GAME, (1280, 760), "light"),
     ("watch-phone", GAME, (390, 844), "dark"),
+    ("watch-bracket", "contest.html?id=2#rounds", (1152, 900), "light"),
+    ("watch-play", "play.html", (1000, 600), "light"),
 ]
+#: Of these pages the picture is that element.
+ELEMENTS = {"watch-bracket": ".panel:has(.bracket)"}
+KNOCKOUT = """[contest]
+name = "autumn"
+title = "Autumn cup"
+format = "knockout"
+games_per_pair = 2
+seed = 13
+[game]
+plies = 20
+"""
 SIZES = [(1280, 800), (1366, 768), (1920, 1080), (390, 844), (844, 390)]
 PAGES = {
     "index": "index.html",
@@ -63,18 +76,26 @@ def main() -> int:
     arena = [sys.executable, "-m", "arena_cli"]
     with tempfile.TemporaryDirectory() as scratch:
         database = f"sqlite:///{scratch}/arena.db"
-        contest = ROOT / "examples" / "local.toml"
-        subprocess.run(
-            [*arena, "tournament", contest, "--no-web", "--database", database],
-            check=True,
-            stdout=subprocess.DEVNULL,
-        )
+        cup = Path(scratch, "cup.toml")
+        names = ["ann", "bob", "cleo", "dan", "eve", "finn", "gil", "ida", "ivo", "jan", "kaja", "liv", "max"]
+        bots = [f'[[bot]]\nname = "{name}"\nengine = "random:seed={i}"\n' for i, name in enumerate(names)]
+        cup.write_text(KNOCKOUT + "".join(bots), encoding="utf-8")
+        for contest in (ROOT / "examples" / "local.toml", cup):
+            subprocess.run(
+                [*arena, "tournament", contest, "--no-web", "--database", database],
+                check=True,
+                stdout=subprocess.DEVNULL,
+            )
+        # Both are over: it shows them, and offers games.
         server = subprocess.Popen(
-            [*arena, "web", "--database", database, "--port", "0"], stdout=subprocess.PIPE, text=True
+            [*arena, "serve", cup, "--port", "0", "--web-port", "0", "--database", database],
+            stdout=subprocess.PIPE,
+            text=True,
         )
         try:
             assert server.stdout is not None
-            take(server.stdout.readline().split()[2], folder, wanted)
+            url = next(line.split()[-1] for line in server.stdout if line.startswith("web on "))
+            take(url, folder, wanted)
         finally:
             server.terminate()
             server.wait()
@@ -104,7 +125,12 @@ def shoot(browser: Browser, url: str, path: Path, size: tuple[int, int], theme: 
     if "game.html" in url:
         page.wait_for_selector(".badge.true")
     page.wait_for_load_state("networkidle")
-    page.screenshot(path=path)
+    if "play.html" in url:
+        page.wait_for_selector(".preview .board")
+    if element := ELEMENTS.get(path.stem):
+        page.locator(element).screenshot(path=path)
+    else:
+        page.screenshot(path=path)
     context.close()
     # A third of the bytes; the pages have few colours.
     Image.open(path).convert("RGB").quantize(256).save(path, optimize=True)
