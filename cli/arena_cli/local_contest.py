@@ -30,6 +30,7 @@ from arena_cli.sandboxes import image_name, is_contained, player_sandbox
 from arena_cli.workers import ARENA
 from arena_protocol.games import GAMES
 from arena_protocol.record import describe_fault
+from arena_server.core.deal import REFEREE
 from arena_server.host.host import Host
 from arena_server.host.logs import Log
 from arena_server.host.loop_link import LoopLink
@@ -231,14 +232,15 @@ class RefereeThread:
 def bot_names(players: Sequence[str], commands: Sequence[Sequence[str] | None]) -> list[str]:
     """Return names for the bots of these players: of the program, or of the engine with its parameters.
 
-    `commands` has None for an engine. Equal names get a letter behind them.
+    `commands` has None for an engine. Equal names get a letter behind them, and so does that of the referee.
     """
     names: list[str] = []
     for player, command in zip(players, commands, strict=True):
         base = re.sub("[^A-Za-z0-9_-]+", "-", player if command is None else _program(command))
         base = base.strip("-_")[:NAME_SIZE] or "bot"
         letters = (f"{base}-{letter}" for letter in "bcdefghijklmnopqrstuvwxyz")
-        names.append(base if base not in names else next(name for name in letters if name not in names))
+        free = base not in names and base != REFEREE
+        names.append(base if free else next(name for name in letters if name not in names))
     return names
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Sequence
 from contextlib import nullcontext
 from typing import Annotated
@@ -167,6 +168,6 @@ def _print_answer(run: MatchRun, database: str | None, options: MatchOptions) ->
     answer = run.answer() | ({} if database is None else {"database": database, "contest": CONTEST})
     text = text_table(answer)
     if database is not None:
-        text += f"\nreplay a game: arena replay g1 --contest {CONTEST} --database {database}"
+        text += f"\nreplay a game: arena replay g1 --contest {CONTEST} --database {shlex.quote(database)}"
     options.output.show(answer, text)
     return str(answer.get("verdict", ""))

@@ -115,6 +115,7 @@ def make_bot(folder: Path, language: str) -> list[str]:
     there; StoreError if it cannot be written.
     """
     from arena_protocol.codec import valid_name
+    from arena_server.core.deal import REFEREE
     from arena_server.errors import ConfigError, StoreError
     from arena_server.terms.languages import LANGUAGES
 
@@ -124,6 +125,8 @@ def make_bot(folder: Path, language: str) -> list[str]:
         raise ConfigError(
             f"expected the name of a bot, 1 to 32 letters, digits, `_`, `.` or `-`, got {folder.name!r:.40}"
         )
+    if folder.name == REFEREE:
+        raise ConfigError(f"a bot cannot be called {REFEREE}: the server itself plays by this name")
     if folder.exists() or folder.is_symlink():
         raise ConfigError(f"{folder} exists and stays as it is: choose another name")
     found = contents(folder.name, LANGUAGES[language])

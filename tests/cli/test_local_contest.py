@@ -121,6 +121,10 @@ def test_equal_names_get_a_letter() -> None:
     assert bot_names(["greedy"] * 3, [None] * 3) == ["greedy", "greedy-b", "greedy-c"]
 
 
+def test_no_bot_has_the_name_of_the_referee() -> None:
+    assert bot_names(["referee"] * 2, [None] * 2) == ["referee-b", "referee-c"]
+
+
 def test_games_at_once_are_processes_of_the_same_bots() -> None:
     """The database and the standings know two players, however many games are played at once."""
     group = seat(["python x.py", "greedy"], "insertion")

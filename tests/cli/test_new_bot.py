@@ -78,6 +78,7 @@ def test_what_comes_next_is_printed(tmp_path: Path) -> None:
             ["a b"],
             "expected the name of a bot, 1 to 32 letters, digits, `_`, `.` or `-`, got 'a b'",
         ),
+        (["referee"], "a bot cannot be called referee: the server itself plays by this name"),
         ([], "say how the bot is called: arena new bot NAME --language LANGUAGE"),
     ],
 )

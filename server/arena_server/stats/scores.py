@@ -195,12 +195,13 @@ def _log_likelihood_ratio(values: Sequence[float], margin: float) -> float:
 
 def text_table(answer: Mapping[str, Any]) -> str:
     """Return a match as text: a row per engine, then the ratio and the verdict."""
-    rows = [f"{'engine':<40} {'points':>8}  {'95 % interval':>17}  {'most ms':>8}  faults"]
+    wide = max(40, *map(len, answer["engines"]))
+    rows = [f"{'engine':<{wide}} {'points':>8}  {'95 % interval':>17}  {'most ms':>8}  faults"]
     for at, name in enumerate(answer["engines"]):
         low, high = answer["interval"][at]
         faults = len(answer["faults"].get(name, ()))
         rows.append(
-            f"{name:<40} {answer['points'][at]:>8.1f}  {low:>7.1f} to {high:>6.1f}  "
+            f"{name:<{wide}} {answer['points'][at]:>8.1f}  {low:>7.1f} to {high:>6.1f}  "
             f"{answer['most_ms'][at]:>8}  {faults}"
         )
     low, high = answer["ratio_interval"]
@@ -249,11 +250,12 @@ def league_table(answer: Mapping[str, Any]) -> str:
     names, table = answer["engines"], answer["table"]
     order = [names.index(row["engine"]) for row in answer["standings"]]
     columns = range(1, len(order) + 1) if table else ()
-    rows = [f"{'mean points a game':<40}{'all':>8}" + "".join(f"{at:>8}" for at in columns)]
+    wide = max(40, *(len(name) + 4 for name in names))  # a rank of up to two digits, two blanks
+    rows = [f"{'mean points a game':<{wide}}{'all':>8}" + "".join(f"{at:>8}" for at in columns)]
     for rank, (i, row) in enumerate(zip(order, answer["standings"], strict=True), start=1):
         cells = [mean_text(table[i][j]) for j in order] if table else []
         label = f"{rank} {names[i]}"
-        rows.append(f"{label:<40}{row['points']:>8.1f}" + "".join(f"{cell:>8}" for cell in cells))
+        rows.append(f"{label:<{wide}}{row['points']:>8.1f}" + "".join(f"{cell:>8}" for cell in cells))
     return "\n".join(rows)
 
 

@@ -67,6 +67,8 @@ def test_a_match_prints_as_a_table() -> None:
     for _ in range(4):
         game = PlayedGame((9, 1), (None, None), (5, 7), ())
         scores.add(("a", "b"), [((0, 1), game), ((1, 0), PlayedGame((1, 9), (None, "timeout"), (7, 5), ()))])
+    long = text_table(scores.summary(("a" * 60, "b"), None)).splitlines()
+    assert long[1].index(" to ") == long[2].index(" to ") > 60
     answer = scores.summary(("a", "b"), LeadTest(0.05, alpha=0.01))
     lines = text_table(answer).splitlines()
     assert lines[1].split() == ["a", "9.0", "9.0", "to", "9.0", "5", "4"]
