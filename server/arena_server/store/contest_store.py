@@ -113,14 +113,14 @@ class ContestStore:
                     self._head.close()
                     self._head = None
             if self._wal is not None:
-                self._wal.close(truncate=error is None)
+                # A contest that is over was only read: the wait for the disk would be for the others' rows.
+                self._wal.close(truncate=error is None and self._contest != 0)
             if isinstance(self._database, Postgres):
                 # The end of the connection frees the lock later, when the database server comes to it.
                 with suppress(SQLAlchemyError):  # the connection is lost already
                     self._connection.execute(text("SELECT pg_advisory_unlock_all()"))
         finally:
             self._connection.close()
-            self._engine.dispose()
             if self._wal is not None:
                 self._wal.release()
             if self._contest_lock is not None:

@@ -10,6 +10,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 from queue import Queue
 from random import Random
@@ -24,6 +25,7 @@ from arena_server.errors import StoreError
 from arena_server.store.database import LAYOUT
 from arena_server.store.journal import unpack
 from arena_server.store.reader import Results
+from arena_server.store.wal import WriteAheadLog
 from arena_server.store.writer import GROUP_SHARE, Writer
 
 from ..records import Kept, game, keep, opening, shown
@@ -97,10 +99,29 @@ class TestWriter:
         from arena_server.store.engines import open_engine
 
         engine = open_engine(path, writing=True)
+        assert engine is open_engine(path, writing=True), "each would make the SQL of all its queries"
         with engine.connect() as connection:
             assert connection.exec_driver_sql("PRAGMA synchronous").scalar() == 1
             assert connection.exec_driver_sql("PRAGMA wal_autocheckpoint").scalar() == 0
         engine.dispose()
+
+    def test_a_contest_that_is_over_is_found_without_a_wait_for_the_disk(
+        self, path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """A server may show hundreds of them; those whose contests go on wait for the disk at their ends."""
+        checkpoints: list[str] = []
+        monkeypatch.setattr(WriteAheadLog, "_checkpoint", lambda wal, mode: checkpoints.append(mode))
+        keep(path, 1)
+        assert checkpoints.pop() == "TRUNCATE"
+        checkpoints.clear()
+        for expected in ("finished", None):
+            kept = Kept(path, replace(opening(new=expected is None), keep=True))
+            found = kept.find()
+            assert (found and found.ended) == expected
+            if expected is None:
+                kept.writer.enter(kept.opening.config)
+            kept.close()
+            assert bool(checkpoints) is (expected is None)
 
     def test_the_wal_restarts_while_entries_are_written(
         self, path: Path, monkeypatch: pytest.MonkeyPatch
