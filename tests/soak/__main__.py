@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Annotated
 
 import typer
 
+from .processes import print_run
 from .run import run
 
 
@@ -17,8 +16,7 @@ def main(
     seed: Annotated[int, typer.Option(help="What draws the kills.")] = 1,
 ) -> None:
     """Play a contest in which server, bots and PostgreSQL are killed, and print the figures."""
-    with TemporaryDirectory(prefix="arena-soak-") as folder:
-        typer.echo(run(Path(folder), minutes, bots, seed, say=lambda line: typer.echo(line, err=True)))
+    print_run(lambda folder, say: run(folder, minutes, bots, seed, say=say))
 
 
 if __name__ == "__main__":

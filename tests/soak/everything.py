@@ -11,17 +11,17 @@ import os
 import subprocess
 import threading
 import time
-from collections.abc import Callable
 from pathlib import Path
 from queue import SimpleQueue
 from shutil import rmtree
 from tempfile import mkdtemp
-from typing import Annotated, Any, Protocol
+from typing import Annotated, Any
 
 import typer
 
 from ..server.places.containers import PROBLEM
 from .hosts import HostField
+from .processes import Part, Say
 from .submissions import Field
 from .workers import Campaign, WorkerField
 
@@ -30,19 +30,6 @@ PARTS = ("hosts", "submissions", "workers")
 
 #: Of a pair, in one contest on workers: it plays for some minutes.
 GAMES = 100
-
-
-class Part(Protocol):
-    """What is played and killed for so long, and checked then."""
-
-    def play(self, seconds: float, say: Callable[[str], None]) -> None: ...
-
-    def check(self) -> None: ...
-
-    def close(self) -> None: ...
-
-    @property
-    def report(self) -> Any: ...
 
 
 def left_in(folder: Path) -> list[str]:
@@ -76,7 +63,7 @@ class WorkerRounds:
         self._seed = seed
         self._running: WorkerField | None = None
 
-    def play(self, seconds: float, say: Callable[[str], None]) -> None:
+    def play(self, seconds: float, say: Say) -> None:
         begun, number = time.monotonic(), 0
         while (left := begun + seconds - time.monotonic()) > 0:
             folder = self._folder / str(number)
@@ -112,7 +99,7 @@ def run(
     folder: Path,
     minutes: float,
     seed: int,
-    say: Callable[[str], None] = print,
+    say: Say = print,
     *,
     scripted: bool = False,
     only: str = "",
@@ -121,7 +108,8 @@ def run(
 
     The first failure of a part ends the others, and is raised with a note that says which part it was.
     """
-    before = containers()
+    counted = containers if only in ("", "submissions") and not scripted else set[str]
+    before = counted()
     ended: SimpleQueue[BaseException | None] = SimpleQueue()
     parts = parts_in(folder, seed, scripted=scripted)
     chosen = {name: part for name, part in parts.items() if only in ("", name)}
@@ -148,7 +136,7 @@ def run(
             part.close()
     until = time.monotonic() + 60
     # The sweeper of a killed server looks for the last time after 43 seconds.
-    while ((left := left_in(folder)) or (more := containers() - before)) and time.monotonic() < until:
+    while ((left := left_in(folder)) or (more := counted() - before)) and time.monotonic() < until:
         time.sleep(0.5)
     assert not left, f"processes are left: {left}"
     assert not more, f"containers are left: {more}"
@@ -170,8 +158,8 @@ def main(
     place = Path(mkdtemp(prefix="arena-soak-"))
     say(f"seed {seed}; logs and databases are in {place}, and stay there after a failure")
     reports = run(place, minutes, seed, say, scripted=scripted, only=only)
-    kills = sum(report.kills.total() for report in reports)
-    typer.echo(f"seed {seed}: {kills} kills, nothing lost")
+    kills, told = (sum(getattr(report, what).total() for report in reports) for what in ("kills", "told"))
+    typer.echo(f"seed {seed}: {kills} kills; of {told:,} things that were told 0 were lost")
     for report in reports:
         typer.echo(f"\n{report}")
     rmtree(place)

@@ -13,27 +13,21 @@ their games are those of the same contest on a host that nothing has happened to
 from __future__ import annotations
 
 import signal
-import subprocess
-import sys
 import time
 from collections import Counter
-from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
 
 from arena_protocol.record import VOID, GameRecord
-from arena_protocol.record_codec import decode
-from arena_protocol.verify import verify
 from arena_server.errors import StoreError
 from arena_server.store.reader import Results
 
 from ..ports import quiet_port
-from ..server.records import shown
 from .people import ADMIN, Organiser, Publisher, Reader, Visitor
+from .processes import PATIENCE_S, BotProcesses, Say, Server, counts, verified, verify_chain
 
-PATIENCE_S = 150.0
 #: What is killed, by weight; a server gets SIGTERM one time of five.
 VICTIMS = {"server": 6, "bot": 9, "site": 2, "publish": 1, "backup": 1}
 #: Seconds between two kills, at most; half of that on average.
@@ -77,62 +71,12 @@ class Hosted:
     faults: int = 0
 
     def __str__(self) -> str:
-        kills = ", ".join(f"{what} {number}" for what, number in sorted(self.kills.items()))
-        told = ", ".join(f"{what} {number:,}" for what, number in sorted(self.told.items()))
         return (
-            f"hosts: {self.seconds / 60:.1f} minutes, {self.kills.total()} kills: {kills}\n"
-            f"{self.games:,} games with a result, {self.void} void, {self.faults} faults; told to {told}: "
+            f"hosts: {self.seconds / 60:.1f} minutes, {self.kills.total()} kills: {counts(self.kills)}\n"
+            f"{self.games:,} games with a result, {self.void} void, {self.faults} faults; "
+            f"told to {counts(self.told)}: "
             f"none lost, none changed\n{self.drawn} Swiss and knockouts as without kills"
         )
-
-
-class BotProcesses:
-    """Processes of bots, each of a contest; what has ended by a kill starts again."""
-
-    def __init__(self, folder: Path, port: int) -> None:
-        self._folder = folder
-        self._port = port
-        self._words: dict[str, list[str]] = {}
-        self._running: dict[str, subprocess.Popen[bytes]] = {}
-
-    def start(self, contest: str, name: str, kind: str, *words: str, think_s: float = 0.03) -> None:
-        file = self._folder / f"{contest}.{name}"
-        given = [kind, name, str(self._port), str(file), str(think_s), f"contest={contest}", *words]
-        self._words[file.name] = [sys.executable, "-S", str(Path(__file__).with_name("bot.py")), *given]
-        self._run(file.name)
-
-    def _run(self, key: str) -> None:
-        self._running[key] = subprocess.Popen(self._words[key])
-
-    def stop(self, contest: str, name: str = "") -> None:
-        """End the bots of a contest, or one of them."""
-        for key in [key for key in self._running if key.startswith(f"{contest}.{name}")]:
-            process = self._running.pop(key)
-            process.kill()
-            process.wait(PATIENCE_S)
-
-    def kill_one(self, chance: Random) -> None:
-        running = sorted(key for key, process in list(self._running.items()) if process.poll() is None)
-        key = chance.choice(running)
-        process = self._running[key]
-        process.kill()
-        process.wait(PATIENCE_S)
-        self._run(key)
-
-    def told(self) -> dict[tuple[str, str], dict[str, str]]:
-        """The results that each bot of each contest was sent, also before it was killed."""
-        told = {}
-        for key in self._words:
-            contest, _, name = key.partition(".")
-            file = self._folder / key
-            lines = file.read_text().splitlines() if file.exists() else []
-            told[contest, name] = dict(line.split() for line in lines)
-        return told
-
-    def close(self) -> None:
-        for process in self._running.values():
-            process.kill()
-            process.wait(PATIENCE_S)
 
 
 class Host:
@@ -140,51 +84,15 @@ class Host:
 
     def __init__(self, folder: Path, *files: str) -> None:
         self.port, self.web_port, self.admin_port, self.site_port = (quiet_port() for _ in range(4))
-        self._folder = folder
-        self._files = files
-        self._server: subprocess.Popen[bytes] | None = None
-        self._site: subprocess.Popen[bytes] | None = None
-
-    def _process(self, name: str, *words: str) -> subprocess.Popen[bytes]:
-        with open(self._folder / f"{name}.log", "ab") as log:
-            return subprocess.Popen(
-                [sys.executable, "-m", "arena_cli", *words],
-                cwd=self._folder,
-                env=ADMIN,
-                stdout=subprocess.PIPE,
-                stderr=log,
-            )
-
-    def start(self) -> None:
-        words = ["serve", *self._files, "--port", str(self.port), "--web-port", str(self.web_port)]
-        words += ["--admin-port", str(self.admin_port), "--log-level", "error"]
-        self._server = self._process("server", *words)
-        assert self._server.stdout is not None
-        line = self._server.stdout.readline()
-        assert line.startswith(b"listening on "), (self._folder / "server.log").read_text()[-2000:]
-
-    def start_site(self) -> None:
-        connect = f"127.0.0.1:{self.port}"
-        self._site = self._process("site", "web", "--connect", connect, "--port", str(self.site_port))
-
-    def end(self, number: int) -> int:
-        assert self._server is not None
-        said = (self._folder / "server.log").read_text()[-2000:]
-        assert self._server.poll() is None, f"the server has ended by itself: {said}"
-        self._server.send_signal(number)
-        self._server.communicate(timeout=PATIENCE_S)
-        return self._server.returncode
-
-    def kill_site(self) -> None:
-        assert self._site is not None
-        self._site.kill()
-        self._site.communicate()
+        ports = {"--port": self.port, "--web-port": self.web_port, "--admin-port": self.admin_port}
+        words = [word for option, port in ports.items() for word in (option, str(port))]
+        self.server = Server(folder, "serve", *files, *words, "--log-level", "error", env=ADMIN)
+        words = ["web", "--connect", f"127.0.0.1:{self.port}", "--port", str(self.site_port)]
+        self.site = Server(folder, *words, env=ADMIN, listens=False, log="site.log")
 
     def close(self) -> None:
-        for process in (self._server, self._site):
-            if process is not None:
-                process.kill()
-                process.communicate()
+        self.server.close()
+        self.site.close()
 
 
 class HostField:
@@ -213,8 +121,8 @@ class HostField:
         return [self._organiser, self._publisher, self._visitor, *self._readers]
 
     def start(self) -> None:
-        self._host.start()
-        self._host.start_site()
+        self._host.server.start()
+        self._host.site.start()
         for contest, names in (("ladder", LADDER), ("league", LEAGUE)):
             for name in names:
                 self._bots.start(contest, name, "good")
@@ -226,18 +134,18 @@ class HostField:
         """Kill something, and start it again."""
         (what,) = self._chance.choices(list(VICTIMS), list(VICTIMS.values()))
         if what == "server":
-            self._host.end(self._chance.choice((signal.SIGKILL,) * 4 + (signal.SIGTERM,)))
-            self._host.start()
+            self._host.server.end(self._chance.choice((signal.SIGKILL,) * 4 + (signal.SIGTERM,)))
+            self._host.server.start()
         elif what == "site":
-            self._host.kill_site()
-            self._host.start_site()
+            self._host.site.end(signal.SIGKILL)
+            self._host.site.start()
         elif what == "bot":
             self._bots.kill_one(self._chance)
         elif not self._publisher.kill(what):
             return
         self.report.kills[what] += 1
 
-    def play(self, seconds: float, say: Callable[[str], None]) -> None:
+    def play(self, seconds: float, say: Say) -> None:
         """Play and kill for so long, then let what has begun come to its end."""
         begun = said = time.monotonic()
         self.start()
@@ -255,7 +163,7 @@ class HostField:
             each.join(2 * PATIENCE_S)
             assert not each.is_alive(), f"{each.name} does not come to its end"
             assert not each.problem, each.problem
-        assert self._host.end(signal.SIGTERM) == 0
+        assert self._host.server.end(signal.SIGTERM) == 0
         self._bots.close()
         self.report.seconds = time.monotonic() - begun
 
@@ -271,19 +179,16 @@ class HostField:
         stored: dict[str, dict[str, GameRecord]] = {}
         with Results(self._folder / "arena.db") as results:
             for contest in results.contests():
-                records = {game: decode(shown(data)) for game, data in results.games.records(contest)}
                 assert contest.name not in stored, f"{contest.name} has begun twice"
-                stored[contest.name] = records
+                stored[contest.name] = verified(results, contest)
         for name, records in stored.items():
             for record in records.values():
-                verify(record)
                 self.report.faults += sum(bool(fault.seat) for fault in record.faults)
             self.report.void += sum(record.end == VOID for record in records.values())
             self.report.games += sum(record.end != VOID for record in records.values())
-            words = [sys.executable, "-m", "arena_cli", "verify", "--contest", name]
-            subprocess.run(words, cwd=self._folder, check=True, stdout=subprocess.DEVNULL)
+            verify_chain(self._folder, "--contest", name)
         assert self.report.faults == 0, "an honest bot has a fault"
-        assert "web-fault" not in (self._folder / "server.log").read_text(), "a page or an order has failed"
+        assert "web-fault" not in self._host.server.log.read_text(), "a page or an order has failed"
         self._check_told(stored)
         self._check_drawn(stored)
         self._organiser.check(self._folder)
@@ -291,8 +196,9 @@ class HostField:
         self._visitor.check(self._folder)
         self.report.told["organiser"] = len(self._organiser.told)
         self.report.told["authors"] = len(self._organiser.tokens)
-        self.report.told["visitors"] = len(self._visitor.told)
+        self.report.told["visitors"] = self._visitor.compared
         self.report.told["backups"] = self._publisher.backups
+        self.report.told["results in backups"] = self._publisher.compared
         self.report.told["publications"] = self._publisher.published
 
     def _check_told(self, stored: dict[str, dict[str, GameRecord]]) -> None:
@@ -316,7 +222,7 @@ class HostField:
         host = Host(quiet, *(f"{name}.toml" for name in wanted))
         bots = BotProcesses(quiet, host.port)
         try:
-            host.start()
+            host.server.start()
             for name in wanted:
                 for bot in DRAWN:
                     bots.start(name, bot, "fixed", think_s=0)
@@ -337,6 +243,6 @@ class HostField:
             with suppress(StoreError), Results(database) as results:  # it may not have begun
                 contest = results.contest(name)
                 if contest.status == "finished":
-                    return games_of([decode(shown(data)) for _, data in results.games.records(contest)])
+                    return games_of(list(verified(results, contest).values()))
             assert time.monotonic() < until, f"{name} does not end"
             time.sleep(0.5)

@@ -17,14 +17,15 @@ from contextlib import suppress
 from http.client import HTTPException
 from pathlib import Path
 from random import Random
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.error import HTTPError
 from urllib.request import Request, urlopen
 
+from arena_protocol.record import VOID
+from arena_server.core.deal import game_id as id_of
 from arena_server.store.reader import Results
 
-if TYPE_CHECKING:
-    from .hosts import BotProcesses
+from .processes import BotProcesses, verified
 
 PATIENCE_S = 60.0
 #: Of one kind of request, one after the other.
@@ -253,8 +254,9 @@ class Visitor(Person):
     def __init__(self, port: int) -> None:
         super().__init__("visitor")
         self._api = f"http://127.0.0.1:{port}/api/v1/play"
-        #: The contests whose end was shown.
-        self.told: set[str] = set()
+        #: Totals and end that were shown, by contest.
+        self.told: dict[str, tuple[list[int], str]] = {}
+        self.compared = 0
 
     def turn(self) -> None:
         wanted = {"game": "insertion", "opponent": "dummy", "clock": False, "seat": 1, "hints": False}
@@ -273,7 +275,9 @@ class Visitor(Person):
                 if name == "event":
                     kind = value
                 elif name == "data" and kind == "over":
-                    self.told.add(str(started["contest"]))
+                    over = json.loads(value)
+                    if over["end"] != VOID:
+                        self.told[str(started["contest"])] = over["totals"], over["end"]
                     return
                 elif name == "data" and kind == "seat":
                     seat = json.loads(value)
@@ -287,10 +291,16 @@ class Visitor(Person):
                         asked(f"{self._api}/move", {"session": session, "ply": ply, "move": "7"})
 
     def check(self, folder: Path) -> None:
-        if self.told:
-            with Results(folder / "arena-play.db") as results:
-                kept = {contest.name: results.games.games_stored(contest) for contest in results.contests()}
-            assert all(kept.get(name, 0) for name in self.told), self.told - kept.keys()
+        if not self.told:
+            return
+        with Results(folder / "arena-play.db") as results:
+            for contest in results.contests():
+                if contest.name in self.told:
+                    records = verified(results, contest).values()
+                    kept = [(list(record.totals), record.end) for record in records]
+                    assert self.told.pop(contest.name) in kept, contest.name
+                    self.compared += 1
+        assert not self.told, f"games of visitors are lost: {self.told}"
 
 
 class Publisher(Person):
@@ -306,6 +316,8 @@ class Publisher(Person):
         self._running: tuple[str, subprocess.Popen[bytes]] | None = None
         self.published = 0
         self.backups = 0
+        #: Results that bots had been sent before a backup, and that it has.
+        self.compared = 0
 
     def wait_for_results(self, patience_s: float) -> None:
         """Wait until both contests have some: an empty database cannot be published."""
@@ -338,7 +350,7 @@ class Publisher(Person):
     def turn(self) -> None:
         contest = self._chance.choice(("ladder", "league"))
         self.published += self._run("publish", f"public-{contest}", "--contest", contest) == 0
-        if self._chance.random() < 0.3:
+        if not self.backups or self._chance.random() < 0.3:
             self._back_up()
 
     def _back_up(self) -> None:
@@ -351,12 +363,20 @@ class Publisher(Person):
         if self._run("backup", copy.name) == 0:
             self.backups += 1
             with Results(copy) as results:
-                for name, lines in told.items():
-                    contest = results.contest(name.partition(".")[0])
-                    ids = {game for game, _ in results.games.records(contest)}
-                    assert ids >= {line.split()[0] for line in lines}, f"{copy.name} lacks results of {name}"
+                kept = {name: self._totals(results, name) for name in ("ladder", "league")}
+            for name, lines in told.items():
+                contest = kept[name.partition(".")[0]]
+                for game, totals in map(str.split, lines):
+                    assert contest.get(game) == totals, f"{copy.name} lacks {game} of {name}"
+                self.compared += len(lines)
         for each in self._folder.glob(f"{copy.name}*"):
             each.unlink()
+
+    @staticmethod
+    def _totals(results: Results, contest: str) -> dict[str, str]:
+        """What each game of a contest has come to, as bots keep it."""
+        played = (game for game, _ in results.games.played(results.contest(contest)))
+        return {id_of(game.number): ",".join(map(str, game.totals)) for game in played}
 
     def check(self) -> None:
         for contest in ("ladder", "league"):

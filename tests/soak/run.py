@@ -11,12 +11,8 @@ in the games they fall: the outcome must not depend on it.
 from __future__ import annotations
 
 import signal
-import subprocess
-import sys
 import time
 from collections import Counter
-from collections.abc import Callable
-from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
@@ -25,15 +21,12 @@ from statistics import median
 from tests.server.postgres import Cluster, cluster
 
 from arena_protocol.record import VOID, GameRecord
-from arena_protocol.record_codec import decode
-from arena_protocol.verify import verify
 from arena_server.store.reader import Results
 
 from ..ports import quiet_port
-from ..server.records import shown
+from .processes import PATIENCE_S, BotProcesses, Say, Server, counts, run_alone, verified, verify_chain
 
 FAULTY = ("illegal", "malformed", "flood", "long", "out-of-turn", "quit", "crash", "silent", "deaf")
-PATIENCE_S = 150.0
 #: Seconds between two kills, at most; half of that on average.
 PAUSE_S = 12.0
 #: What is killed, by weight.
@@ -60,10 +53,9 @@ class Report:
         return round(median(sizes[-count:] if last else sizes[:count]))
 
     def __str__(self) -> str:
-        kills = ", ".join(f"{number} of {what}" for what, number in sorted(self.kills.items()))
         faults = ", ".join(f"{kind} {number}" for kind, number in self.faults.most_common())
         return (
-            f"{self.bots} bots, {self.seconds / 60:.0f} minutes, kills: {kills}\n"
+            f"{self.bots} bots, {self.seconds / 60:.0f} minutes, kills: {counts(self.kills)}\n"
             f"{self.games:,} games with a result, {self.void} void, {self.announced:,} results announced to "
             f"bots: none lost, none changed\nfaults (of faulty bots alone): {faults}\n"
             f"server: {len(self.rss)} lives, {self.third(False) / 1000:.0f} MB in the first third, "
@@ -81,15 +73,16 @@ class Field:
         self._first = list(VICTIMS)[:1]
         self._postgres = postgres
         self._think_s = think_s
-        self._port = quiet_port()
+        port = quiet_port()
         self._database = postgres.database()
         faulty = bots // 4
         self.kinds = {
             f"b{number}": FAULTY[number % len(FAULTY)] if number < faulty else "good"
             for number in range(bots)
         }
-        self._bots: dict[str, subprocess.Popen[bytes]] = {}
-        self._server: subprocess.Popen[bytes] | None = None
+        self._bots = BotProcesses(folder, port)
+        words = ["serve", "c.toml", "--port", str(port), "--no-web", "--log-level", "error"]
+        self._server = Server(folder, *words, "--database", self._database.url)
         tables = "".join(f'[[bot]]\nname = "{name}"\n' for name in self.kinds)
         (folder / "c.toml").write_text(
             '[contest]\nname = "soak"\nformat = "ladder"\nprobation = 0\nspectator_delay = "0s"\n'
@@ -98,39 +91,12 @@ class Field:
 
     # -- processes
 
-    def start_server(self) -> None:
-        """Start the server; it goes on where the last one ended."""
-        words = [sys.executable, "-m", "arena_cli", "serve", "c.toml", "--port", str(self._port), "--no-web"]
-        words += ["--log-level", "error", "--database", self._database.url]
-        with open(self._folder / "server.log", "ab") as log:
-            self._server = subprocess.Popen(
-                words, cwd=self._folder, stdout=subprocess.PIPE, stderr=log, start_new_session=True
-            )
-        assert self._server.stdout is not None
-        assert self._server.stdout.readline().startswith(b"listening on ")
-
-    def start_bot(self, name: str) -> None:
-        program = Path(__file__).with_name("bot.py")
-        words = [self.kinds[name], name, str(self._port), str(self._folder / name), str(self._think_s)]
-        self._bots[name] = subprocess.Popen([sys.executable, "-S", str(program), *words])
-
     def tend(self) -> None:
         """Start again what has ended by itself: crashed bots, and a server whose database was away."""
-        for name, bot in self._bots.items():
-            if bot.poll() is not None:
-                self.start_bot(name)
-        if self._server is not None and (status := self._server.poll()) is not None:
-            assert status in (1, -signal.SIGKILL)
-            self._forget_server()
-        if self._server is None:
-            self.start_server()
-
-    def _forget_server(self) -> None:
-        if self._server is not None:
-            self._server.wait(PATIENCE_S)
-            assert self._server.stdout is not None
-            self._server.stdout.close()
-            self._server = None
+        self._bots.tend()
+        if self._server.status() is not None:
+            assert self._server.ended() == 1
+            self._server.start()
 
     def kill_one(self) -> None:
         """Kill a bot, the server or PostgreSQL: one of each first."""
@@ -138,13 +104,11 @@ class Field:
         self._first = [each for each in VICTIMS if each not in self.report.kills.keys() | {what}][:1]
         self.report.kills[what] += 1
         if what == "bot":
-            bot = self._bots[self._chance.choice(list(self._bots))]
-            bot.kill()
-            bot.wait(PATIENCE_S)
+            self._bots.kill_one(self._chance)
         elif what == "server":
-            assert self._server is not None
             self._measure()
-            self._server.kill()
+            self._server.end(signal.SIGKILL)
+            self._server.start()
         else:
             self._measure()
             self._postgres.kill()
@@ -152,35 +116,27 @@ class Field:
 
     def _measure(self) -> None:
         """Note the size of the server that is about to end."""
-        assert self._server is not None
-        status = Path(f"/proc/{self._server.pid}/status").read_text()
+        status = Path(f"/proc/{self._server.process.pid}/status").read_text()
         size = next(line.split()[1] for line in status.splitlines() if line.startswith("VmRSS:"))
         self.report.rss.append((int(size), time.monotonic()))
 
     def stop(self) -> None:
         """End the server in order, and all bots."""
-        assert self._server is not None
         self._measure()
-        self._server.send_signal(signal.SIGTERM)
-        assert self._server.wait(PATIENCE_S) == 0
+        assert self._server.end(signal.SIGTERM) == 0
 
     def close(self) -> None:
-        """Leave no process behind."""
-        if self._server is not None:
-            self._server.kill()
-            self._forget_server()
-        for bot in self._bots.values():
-            bot.kill()
-            bot.wait(PATIENCE_S)
+        self._server.close()
+        self._bots.close()
 
     # -- the run
 
-    def play(self, seconds: float, say: Callable[[str], None]) -> None:
+    def play(self, seconds: float, say: Say) -> None:
         """Play and kill for so long."""
         begun = time.monotonic()
-        self.start_server()
-        for name in self.kinds:
-            self.start_bot(name)
+        self._server.start()
+        for name, kind in self.kinds.items():
+            self._bots.start("soak", name, kind, think_s=self._think_s)
         said, results = begun, 0
         while (now := time.monotonic()) < begun + seconds:
             until = min(now + self._chance.uniform(0.5, PAUSE_S), begun + seconds)
@@ -209,31 +165,24 @@ class Field:
             time.sleep(0.2)
             self.tend()
 
-    def _results(self, name: str) -> list[str]:
-        """The results that a bot was sent, a line each."""
-        file = self._folder / name
-        return file.read_text().splitlines() if file.exists() else []
-
     def _announced(self) -> int:
-        return sum(len(self._results(name)) for name in self.kinds)
+        return sum(map(len, self._bots.told().values()))
 
     def check(self) -> None:
         """What the bots were sent is what is stored; every record verifies; honest bots have no fault."""
         report = self.report
         with Results(self._database) as results:
             (contest,) = results.contests()
-            records = {game: decode(shown(data)) for game, data in results.games.records(contest)}
+            records = verified(results, contest)
         for record in records.values():
-            verify(record)
             self._check_faults(record)
         report.void = sum(record.end == VOID for record in records.values())
         report.games = len(records) - report.void
-        for name in self.kinds:
-            for game, totals in (line.split() for line in self._results(name)):
+        for (_, name), told in self._bots.told().items():
+            for game, totals in told.items():
                 assert totals == ",".join(map(str, records[game].totals)), (name, game)
                 report.announced += 1
-        words = [sys.executable, "-m", "arena_cli", "verify", "--database", self._database.url]
-        subprocess.run(words, check=True, stdout=subprocess.DEVNULL)
+        verify_chain(self._folder, "--database", self._database.url)
 
     def _check_faults(self, record: GameRecord) -> None:
         for fault in record.faults:
@@ -249,13 +198,10 @@ def run(
     bots: int,
     seed: int,
     think_s: float = 0.1,
-    say: Callable[[str], None] = print,
+    say: Say = print,
 ) -> Report:
     """Play for so long, check, and return the figures."""
-    with ExitStack() as stack:
-        postgres = stack.enter_context(cluster())
+    with cluster() as postgres:
         played = Field(folder, bots, seed, postgres, think_s)
-        stack.callback(played.close)
-        played.play(minutes * 60, say)
-        played.check()
+        run_alone(played, minutes, say)
     return played.report

@@ -18,22 +18,18 @@ import subprocess
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable
-from contextlib import ExitStack, suppress
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from hashlib import sha256
 from pathlib import Path
 from queue import Empty, SimpleQueue
 from random import Random
-from tempfile import TemporaryDirectory
 from typing import Annotated, Any
 
 import typer
 
 from arena_protocol.record import VOID
-from arena_protocol.record_codec import decode
-from arena_protocol.verify import verify
 from arena_server.errors import StoreError
 from arena_server.store.reader import Results
 from arena_server.submissions.admission import tag_of
@@ -42,8 +38,8 @@ from arena_server.submissions.versions import Versions, VersionState, parse_fact
 from ..ports import quiet_port
 from ..server.places.containers import PROBLEM
 from ..server.places.workers.dask_cluster import Cluster
-from ..server.records import shown
 from .author import PATIENCE_S, TOKEN, Author
+from .processes import Say, Server, counts, print_run, run_alone, verified
 
 #: What an author reads when the server is killed a moment later.
 MOMENTS = ("stored", "building", "built", "checking", "playing", "admitted", "activated")
@@ -102,6 +98,8 @@ class Admissions:
     kills: Counter[str] = field(default_factory=Counter)
     #: The versions in admission when a server ended, by how far each was.
     pending: Counter[str] = field(default_factory=Counter)
+    #: What authors have read and holds, by its kind.
+    told: Counter[str] = field(default_factory=Counter)
     lives: int = 0
     stored: int = 0
     admitted: int = 0
@@ -112,15 +110,14 @@ class Admissions:
     faults: Counter[str] = field(default_factory=Counter)
 
     def __str__(self) -> str:
-        kills = ", ".join(f"{what} {number}" for what, number in sorted(self.kills.items()))
-        pending = ", ".join(f"{state} {number}" for state, number in sorted(self.pending.items()))
-        faults = ", ".join(f"{kind} {number}" for kind, number in self.faults.most_common()) or "none"
         return (
-            f"{self.engine}, {self.seconds / 60:.1f} minutes, {self.kills.total()} kills: {kills}\n"
-            f"{self.lives} lives of the server; in admission at their ends: {pending}\n"
+            f"{self.engine}, {self.seconds / 60:.1f} minutes, {self.kills.total()} kills: "
+            f"{counts(self.kills)}\n"
+            f"{self.lives} lives of the server; in admission at their ends: {counts(self.pending, 'none')}\n"
             f"{self.stored} versions, {self.admitted} admitted, {self.refused} refused: none lost, none "
-            f"built twice; {self.begun} builds were begun\n"
-            f"{self.games} games with a result, {self.void} void, faults: {faults}"
+            f"built twice; {self.begun} builds were begun; told to authors: "
+            f"{counts(self.told)}: none changed\n"
+            f"{self.games} games with a result, {self.void} void, faults: {counts(self.faults, 'none')}"
         )
 
 
@@ -135,11 +132,16 @@ class Field:
         self._real = real
         self._cluster = Cluster(folder) if runners else None
         self._port = quiet_port()
-        self._server: subprocess.Popen[bytes] | None = None
         for place, text in (("bin", SCRIPT), ("away", AWAY)):
             (folder / place).mkdir()
             (folder / place / "docker").write_text(text)
             (folder / place / "docker").chmod(0o755)
+        program = SERVER.replace("{commands}", repr(REAL if real else SCRIPTED))
+        words = ["serve", "c.toml", "--port", "0", "--web-port", str(self._port)]
+        if self._cluster is not None:
+            words += ["--on", self._cluster.where, "--audit", "0"]
+        env = os.environ | self._path("bin" if self._cluster is None else "away")
+        self._server = Server(folder, *words, program=(sys.executable, "-P", "-c", program), env=env)
         names = [f"b{number}" for number in range(3 if real else 6)]
         self._news: SimpleQueue[str] = SimpleQueue()
         self._authors = [Author(name, self._port, folder, self._news, real=real) for name in names]
@@ -162,36 +164,12 @@ class Field:
             self._cluster.start_scheduler()
             for name in WORKERS:
                 self._cluster.start_worker(name, **self._path("bin"))
-        self._start_server()
+        self._server.start()
         for author in self._authors:
             author.start()
 
-    def _start_server(self) -> None:
-        program = SERVER.replace("{commands}", repr(REAL if self._real else SCRIPTED))
-        words = [sys.executable, "-P", "-c", program, "serve", "c.toml", "--port", "0"]
-        words += ["--web-port", str(self._port)]
-        if self._cluster is not None:
-            words += ["--on", self._cluster.where, "--audit", "0"]
-        with open(self._folder / "server.log", "ab") as log:
-            self._server = subprocess.Popen(
-                words,
-                cwd=self._folder,
-                env=os.environ | self._path("bin" if self._cluster is None else "away"),
-                stdout=subprocess.PIPE,
-                stderr=log,
-            )
-        assert self._server.stdout is not None
-        line = self._server.stdout.readline()
-        assert line.startswith(b"listening on "), (self._folder / "server.log").read_text()[-2000:]
-        self.report.lives += 1
-
     def _end_server(self, number: int) -> None:
-        assert self._server is not None
-        assert self._server.poll() is None, (self._folder / "server.log").read_text()[-2000:]
-        self._server.send_signal(number)
-        self._server.wait(PATIENCE_S)
-        assert self._server.stdout is not None
-        self._server.stdout.close()
+        self._server.end(number)
         facts = {author.name: self._facts(author.name) for author in self._authors}
         for each in facts.values():
             if (pending := Versions(map(parse_fact, each)).pending) is not None:
@@ -222,9 +200,9 @@ class Field:
             return
         self._end_server(self._chance.choice((signal.SIGKILL,) * 4 + (signal.SIGTERM,)))
         self.report.kills["server"] += 1
-        self._start_server()
+        self._server.start()
 
-    def play(self, seconds: float, say: Callable[[str], None]) -> None:
+    def play(self, seconds: float, say: Say) -> None:
         """Kill for so long, then let all admissions come to their ends."""
         begun = time.monotonic()
         self.start()
@@ -251,9 +229,7 @@ class Field:
             time.sleep(0.2)
 
     def close(self) -> None:
-        if self._server is not None and self._server.poll() is None:
-            self._server.kill()
-            self._server.wait(PATIENCE_S)
+        self._server.close()
         if self._cluster is not None:
             self._cluster.close()
         if self._real:
@@ -263,6 +239,7 @@ class Field:
 
     def check(self) -> None:
         """What the authors have read holds, and no version was built more often than it had to be."""
+        self.report.lives = self._server.lives
         for author in self._authors:
             facts = self._facts(author.name)
             versions = Versions(parse_fact(fact) for fact in facts)
@@ -274,9 +251,7 @@ class Field:
                 self.report.admitted += each.state is VersionState.ADMITTED
                 self.report.refused += each.state is VersionState.FAILED
         with suppress(StoreError), Results(self._folder / "arena.db") as results:
-            for _, data in results.games.records(results.contest()):
-                record = decode(shown(data))
-                verify(record)
+            for record in verified(results, results.contest()).values():
                 self.report.games += record.end != VOID
                 self.report.void += record.end == VOID
                 self.report.faults.update(str(fault.kind) for fault in record.faults if fault.seat)
@@ -290,6 +265,9 @@ class Field:
                 assert versions.find(fact["number"]).state is VersionState.ADMITTED, (author.name, fact)
             elif what == "failed":
                 assert versions.find(fact["number"]).reason == fact["reason"], (author.name, fact)
+            else:
+                continue
+            self.report.told[str(what)] += 1
         for each in versions.all():
             assert (each.state is VersionState.FAILED) == (each.reason != ""), each
         active = [each for each in versions.all() if each.state is VersionState.ADMITTED]
@@ -318,15 +296,12 @@ def run(
     *,
     runners: bool = False,
     scripted: bool = False,
-    say: Callable[[str], None] = print,
+    say: Say = print,
 ) -> Admissions:
     """Send and kill for so long, check, and return the figures."""
-    with ExitStack() as stack:
-        real = PROBLEM is None and not runners and not scripted
-        played = Field(folder, seed, real=real, runners=runners)
-        stack.callback(played.close)
-        played.play(minutes * 60, say)
-        played.check()
+    real = PROBLEM is None and not runners and not scripted
+    played = Field(folder, seed, real=real, runners=runners)
+    run_alone(played, minutes, say)
     return played.report
 
 
@@ -339,9 +314,7 @@ def main(
     scripted: Annotated[bool, typer.Option("--scripted", help="Without Docker, also where it is.")] = False,
 ) -> None:
     """Send versions to a server that is killed, and print the figures."""
-    with TemporaryDirectory(prefix="arena-soak-") as folder:
-        say = lambda line: typer.echo(line, err=True)  # noqa: E731
-        typer.echo(run(Path(folder), minutes, seed, runners=runners, scripted=scripted, say=say))
+    print_run(lambda folder, say: run(folder, minutes, seed, runners=runners, scripted=scripted, say=say))
 
 
 if __name__ == "__main__":

@@ -72,6 +72,7 @@ def test_everything_is_killed_at_once(tmp_path: Path, soak_seed: int) -> None:
     for report in reports:
         print(report)
         assert report.kills.total() > 0
+        assert report.told.total() > 0
     hosts = reports[0]
     assert hosts.drawn > 0
-    assert hosts.told["bots"] > 0
+    assert all(hosts.told[who] for who in ("bots", "organiser", "visitors", "page", "site"))

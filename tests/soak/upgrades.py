@@ -11,16 +11,13 @@ from __future__ import annotations
 import asyncio
 import signal
 import socket
-import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable
 from contextlib import ExitStack, closing
 from dataclasses import dataclass
 from pathlib import Path
 from random import Random
-from tempfile import TemporaryDirectory
 from typing import Annotated
 
 import typer
@@ -28,13 +25,10 @@ import typer
 from arena_client import asyncio_client
 from arena_client.bot import Bot, GameView, Result
 from arena_protocol.record import VOID
-from arena_protocol.record_codec import decode
-from arena_protocol.verify import verify
 from arena_server.store.reader import Results
 
-from ..server.records import shown
+from .processes import ARENA, PATIENCE_S, Say, Server, print_run, verified
 
-PATIENCE_S = 150.0
 #: Runs a program with the socket of systemd's protocol (sd_listen_fds(3)): descriptor 3, and its own id.
 HANDED_OVER = (
     "import os, sys; os.dup2(int(sys.argv[1]), 3); "
@@ -124,7 +118,7 @@ class Players:
         self._thread.join(PATIENCE_S)
 
 
-def run(folder: Path, restarts: int, bots: int, seed: int, say: Callable[[str], None] = print) -> Upgrades:
+def run(folder: Path, restarts: int, bots: int, seed: int, say: Say = print) -> Upgrades:
     """Restart a server so often, check, and return the figures; `say` takes how far it is."""
     chance, down, resumed = Random(seed), [], 0
     names = [f"b{number}" for number in range(bots)]
@@ -138,10 +132,13 @@ def run(folder: Path, restarts: int, bots: int, seed: int, say: Callable[[str], 
         listener.listen(1024)
         players = Players(names, listener.getsockname()[1], seed)
         stack.callback(players.stop)
+        handed = (sys.executable, "-c", HANDED_OVER, str(listener.fileno()), *ARENA)
+        words = ["serve", "c.toml", "--port", str(listener.getsockname()[1]), "--no-web"]
+        server = Server(folder, *words, program=handed, pass_fds=(listener.fileno(),))
+        stack.callback(server.close)
         for number in range(restarts + 1):
             signalled = time.monotonic()
-            server = _start(folder, listener)
-            stack.callback(server.kill)
+            server.start()
             down.append(time.monotonic() - signalled)
             before, end = players.announced, time.monotonic() + PATIENCE_S
             while players.announced < before + bots:
@@ -149,10 +146,9 @@ def run(folder: Path, restarts: int, bots: int, seed: int, say: Callable[[str], 
                 time.sleep(0.02)
             time.sleep(chance.uniform(0, 0.5))
             began = time.monotonic()
-            server.send_signal(signal.SIGTERM)
-            assert server.wait(PATIENCE_S) == 0
+            assert server.end(signal.SIGTERM) == 0
             down[-1] += time.monotonic() - began
-            with (folder / "server.log").open() as log:
+            with server.log.open() as log:
                 resumed = sum(" resumed " in line for line in log)
             if number % 10 == 9:
                 say(f"{number + 1} of {restarts} restarts, {players.announced:,} results announced")
@@ -160,25 +156,11 @@ def run(folder: Path, restarts: int, bots: int, seed: int, say: Callable[[str], 
     return _check(folder, players, restarts, resumed, down)
 
 
-def _start(folder: Path, listener: socket.socket) -> subprocess.Popen[bytes]:
-    port = str(listener.getsockname()[1])
-    serve = [sys.executable, "-m", "arena_cli", "serve", "c.toml", "--port", port, "--no-web"]
-    words = [sys.executable, "-c", HANDED_OVER, str(listener.fileno()), *serve]
-    with (folder / "server.log").open("ab") as log:
-        server = subprocess.Popen(
-            words, cwd=folder, stdout=subprocess.PIPE, stderr=log, pass_fds=[listener.fileno()]
-        )
-    assert server.stdout is not None
-    with server.stdout:
-        assert server.stdout.readline().startswith(b"listening on ")
-    return server
-
-
 def _check(folder: Path, players: Players, restarts: int, resumed: int, down: list[float]) -> Upgrades:
     """What the bots were sent is what is stored; every record verifies; no bot has a fault."""
     with Results(folder / "arena.db") as results:
         (contest,) = results.contests()
-        records = {game: decode(shown(data)) for game, data in results.games.records(contest)}
+        records = verified(results, contest)
     announced = 0
     for name, bot in players.bots.items():
         for game, totals in bot.results.items():
@@ -187,8 +169,6 @@ def _check(folder: Path, players: Players, restarts: int, resumed: int, down: li
         for game, moves in bot.moves.items():
             if game in records:
                 assert tuple(ply.move for ply in records[game].plies)[: len(moves)] == moves, (name, game)
-    for record in records.values():
-        verify(record)
     received = sum(
         game in players.bots[name].results for game, each in records.items() for name in each.names
     )
@@ -207,8 +187,7 @@ def main(
     seed: Annotated[int, typer.Option(help="What draws the moments.")] = 1,
 ) -> None:
     """Restart a server under load, and print the figures."""
-    with TemporaryDirectory(prefix="arena-soak-") as folder:
-        typer.echo(run(Path(folder), restarts, bots, seed, say=lambda line: typer.echo(line, err=True)))
+    print_run(lambda folder, say: run(folder, restarts, bots, seed, say=say))
 
 
 if __name__ == "__main__":

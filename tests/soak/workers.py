@@ -11,27 +11,22 @@ from __future__ import annotations
 
 import signal
 import subprocess
-import sys
 import time
 from collections import Counter
-from collections.abc import Callable
-from contextlib import ExitStack, suppress
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
-from tempfile import TemporaryDirectory
 from typing import Annotated
 
 import typer
 
 from arena_protocol.record import VOID
-from arena_protocol.record_codec import decode
-from arena_protocol.verify import verify
 from arena_server.errors import StoreError
 from arena_server.store.reader import Results
 
 from ..server.places.workers.dask_cluster import Cluster
-from ..server.records import shown
+from .processes import ARENA, Say, Server, counts, print_run, run_alone, verified, verify_chain
 
 PATIENCE_S = 300.0
 WORKERS = ("w1", "w2", "w3")
@@ -52,6 +47,11 @@ class Campaign:
     void: int = 0
     by: Counter[str] = field(default_factory=Counter)
 
+    @property
+    def told(self) -> Counter[str]:
+        """The games that were compared with those of a contest without kills."""
+        return Counter(games=self.games)
+
     def add(self, other: Campaign) -> None:
         self.seconds += other.seconds
         self.kills += other.kills
@@ -60,11 +60,9 @@ class Campaign:
         self.by += other.by
 
     def __str__(self) -> str:
-        kills = ", ".join(f"{number} of {what}" for what, number in sorted(self.kills.items()))
-        games = ", ".join(f"{name} {number}" for name, number in sorted(self.by.items()))
         return (
-            f"{self.seconds / 60:.1f} minutes, kills: {kills}\n"
-            f"{self.games:,} games with a result, each once; {self.void} void; played by {games}"
+            f"{self.seconds / 60:.1f} minutes, kills: {counts(self.kills)}\n"
+            f"{self.games:,} games with a result, each once; {self.void} void; played by {counts(self.by)}"
         )
 
 
@@ -77,7 +75,9 @@ class WorkerField:
         self._folder = folder
         self._chance = Random(seed)
         self._cluster = Cluster(folder)
-        self._server: subprocess.Popen[bytes] | None = None
+        words = ["serve", "c.toml", "--port", "0", "--no-web", "--until-finished", "--lease", "10s"]
+        words += ["--on", self._cluster.where, "--log-level", "error"]
+        self._server = Server(folder, *words, listens=False)
         bots = "".join(f'[[bot]]\nname = "b{place}"\nengine = "{name}"\n' for place, name in enumerate(BOTS))
         (folder / "c.toml").write_text(
             f'[contest]\nname = "c"\nseed = 7\ngames_per_pair = {games}\nprobation = 0\n'
@@ -88,26 +88,17 @@ class WorkerField:
         self._cluster.start_scheduler()
         for name in WORKERS:
             self._cluster.start_worker(name)
-        self._start_server()
-
-    def _start_server(self) -> None:
-        words = ["serve", "c.toml", "--port", "0", "--no-web", "--until-finished", "--lease", "10s"]
-        words += ["--on", self._cluster.where, "--log-level", "error"]
-        with open(self._folder / "server.log", "ab") as log:
-            self._server = subprocess.Popen(
-                [sys.executable, "-m", "arena_cli", *words], cwd=self._folder, stdout=log, stderr=log
-            )
+        self._server.start()
 
     def kill_one(self) -> None:
         """Kill something, and start it again."""
         (what,) = self._chance.choices(list(VICTIMS), list(VICTIMS.values()))
         if what == "server":
-            assert self._server is not None
-            self._server.send_signal(self._chance.choice((signal.SIGKILL, signal.SIGTERM)))
-            self._server.wait(PATIENCE_S)
+            if self._server.status() is None:  # it leaves by itself at the end of the contest
+                self._server.end(self._chance.choice((signal.SIGKILL, signal.SIGTERM)))
             if self.is_over():
                 return
-            self._start_server()
+            self._server.start()
         else:
             name = self._chance.choice(WORKERS) if what == "worker" else "scheduler"
             self._cluster.signal(name, signal.SIGKILL)
@@ -127,7 +118,7 @@ class WorkerField:
             return results.contest().status == "finished"
         return False
 
-    def play(self, seconds: float, say: Callable[[str], None]) -> None:
+    def play(self, seconds: float, say: Say) -> None:
         """Kill for so long, then let the contest come to its end."""
         begun = time.monotonic()
         self.start()
@@ -135,19 +126,16 @@ class WorkerField:
             time.sleep(self._chance.uniform(0.5, PAUSE_S))
             self.kill_one()
         say(f"{self.report.kills.total()} kills in {(time.monotonic() - begun) / 60:.1f} minutes")
-        assert self._server is not None
         until = time.monotonic() + PATIENCE_S + seconds
         while not self.is_over():
-            assert self._server.poll() in (None, 0), (self._folder / "server.log").read_text()
+            assert self._server.status() in (None, 0), self._server.said()
             assert time.monotonic() < until, "the contest does not end"
             self._tend()  # also after the last kill
             time.sleep(0.5)
         self.report.seconds = time.monotonic() - begun
 
     def close(self) -> None:
-        if self._server is not None:
-            self._server.kill()
-            self._server.wait(PATIENCE_S)
+        self._server.close()
         self._cluster.close()
 
     def check(self) -> None:
@@ -155,33 +143,26 @@ class WorkerField:
         with Results(self.database) as results:
             (contest,) = results.contests()
             rows = [(row.name, row.points, row.games) for row in results.sums.standings(contest)]
-            records = [decode(shown(data)) for _, data in results.games.records(contest)]
+            records = verified(results, contest).values()
         for record in records:
-            verify(record)
             assert not any(fault.seat for fault in record.faults), record.game_id
             self.report.by[record.worker] += 1
         self.report.void = sum(record.end == VOID for record in records)
         self.report.games = len(records) - self.report.void
-        words = [sys.executable, "-m", "arena_cli"]
-        subprocess.run([*words, "verify"], cwd=self._folder, check=True, stdout=subprocess.DEVNULL)
+        verify_chain(self._folder)
         quiet = ["tournament", "c.toml", "--database", "sqlite:///quiet.db"]
         log = self._folder / "quiet.log"
         with log.open("wb") as file:
-            subprocess.run([*words, *quiet], cwd=self._folder, check=True, stdout=file, stderr=file)
+            subprocess.run([*ARENA, *quiet], cwd=self._folder, check=True, stdout=file, stderr=file)
         with Results(self._folder / "quiet.db") as results:
             same = results.sums.standings(results.contest())
         assert rows == [(row.name, row.points, row.games) for row in same]
 
 
-def run(
-    folder: Path, minutes: float, seed: int, games: int | None = None, say: Callable[[str], None] = print
-) -> Campaign:
+def run(folder: Path, minutes: float, seed: int, games: int | None = None, say: Say = print) -> Campaign:
     """Play with kills for so long, check, and return the figures; `games` a pair."""
-    with ExitStack() as stack:
-        played = WorkerField(folder, seed, games or max(2, round(40 * minutes)) * 2)
-        stack.callback(played.close)
-        played.play(minutes * 60, say)
-        played.check()
+    played = WorkerField(folder, seed, games or max(2, round(40 * minutes)) * 2)
+    run_alone(played, minutes, say)
     return played.report
 
 
@@ -190,8 +171,7 @@ def main(
     seed: Annotated[int, typer.Option(help="What draws the moments.")] = 1,
 ) -> None:
     """Play a contest on workers in which server, workers and scheduler are killed, and print the figures."""
-    with TemporaryDirectory(prefix="arena-soak-") as folder:
-        typer.echo(run(Path(folder), minutes, seed, say=lambda line: typer.echo(line, err=True)))
+    print_run(lambda folder, say: run(folder, minutes, seed, say=say))
 
 
 if __name__ == "__main__":
