@@ -159,7 +159,7 @@ def main(
     say(f"seed {seed}; logs and databases are in {place}, and stay there after a failure")
     reports = run(place, minutes, seed, say, scripted=scripted, only=only)
     kills, told = (sum(getattr(report, what).total() for report in reports) for what in ("kills", "told"))
-    typer.echo(f"seed {seed}: {kills} kills; of {told:,} things that were told 0 were lost")
+    typer.echo(f"seed {seed}: {kills} kills; {told:,} answers and results compared with the database, 0 lost")
     for report in reports:
         typer.echo(f"\n{report}")
     rmtree(place)
