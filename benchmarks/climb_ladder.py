@@ -4,7 +4,8 @@
 
 The file names the game, its options and the players, the weakest first; it is written again, in the order
 of their ratings, with rating, margin and `proof` of each. Every rung plays the next `--near` ones on
-`--deals` deals, each from both seats, and `stats.ratings` fits all games together; the weakest has 0.
+`--deals` deals, each from both seats, and `stats.ratings` fits all games together; the weakest has 0. A rung
+that is rated less than `--apart` points above the one below it is left out: the two say the same of a bot.
 Engines without a clock get the same ratings on every machine.
 """
 
@@ -13,7 +14,7 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import replace
 from pathlib import Path
@@ -24,7 +25,7 @@ from arena_cli.engine_games import play_deal
 from arena_engines.registry import create
 from arena_protocol.games import make_game
 from arena_server.stats.rated_games import RatedGame
-from arena_server.stats.ratings import fit
+from arena_server.stats.ratings import Rating, fit
 
 #: The seed of the first deal; each pair of rungs has deals of its own.
 SEED = 1_000_000
@@ -68,13 +69,16 @@ def _points(game: RatedGame, player: str) -> float:
     return 1.0 if mine > other else 0.5 if mine == other else 0.0
 
 
-def rated(ladder: RatedLadder, games: Iterator[RatedGame], *, proofs: bool) -> dict[str, Any]:
-    """The ladder with what was measured, as JSON types."""
+def rated(ladder: RatedLadder, games: Iterable[RatedGame], *, proofs: bool, apart: int = 1) -> dict[str, Any]:
+    """The ladder with what was measured, as JSON types; its rungs are at least `apart` points apart."""
     found = fit(games)
     if found.unrated:
         sys.exit(f"no rating: {dict(found.unrated)}; put rungs between, or play more deals")
     zero = min(row.rating for row in found.rows)
-    rows = sorted(found.rows, key=lambda row: row.rating)
+    rows: list[Rating] = []
+    for row in sorted(found.rows, key=lambda row: row.rating):
+        if not rows or round(row.rating - zero) - round(rows[-1].rating - zero) >= apart:
+            rows.append(row)
     whole = replace(ladder, rungs=tuple(Rung(row.name) for row in rows))
     rungs = [
         {
@@ -94,6 +98,7 @@ def main() -> None:
     parser.add_argument("file", type=Path)
     parser.add_argument("--deals", type=int, default=200)
     parser.add_argument("--near", type=int, default=4)
+    parser.add_argument("--apart", type=int, default=15, help="points, 1 or more")
     parser.add_argument("--processes", type=int, default=2)
     parser.add_argument(
         "--draft", nargs="+", help="players in place of those of the file; no proof is written"
@@ -103,7 +108,7 @@ def main() -> None:
     if given.draft:
         ladder = RatedLadder(ladder.game, ladder.options, tuple(Rung(player) for player in given.draft))
     games = measured(ladder, given.deals, given.near, given.processes)
-    plain = rated(ladder, games, proofs=not given.draft)
+    plain = rated(ladder, games, proofs=not given.draft, apart=given.apart)
     if given.draft:
         for rung in plain["rungs"]:
             print(rung["player"], rung["rating"], rung["margin"])

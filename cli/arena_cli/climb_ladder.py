@@ -25,6 +25,8 @@ from arena_server.errors import ConfigError
 FOLDER = Path(__file__).parent / "ladders"
 #: The deal whose games are the proof of a rung.
 PROOF_DEAL = 1
+#: A rating that was found is off by less than this.
+ACCURACY = 0.01
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +89,8 @@ class RatedLadder:
 
     def number(self, rating: float) -> int:
         """The number of the highest rung that is not above `rating`; 0 below the first one."""
-        return bisect_right(self.ratings, rating)
+        # Halving ends a bit above or below it: who takes half of the points of a rung stands on that rung.
+        return bisect_right(self.ratings, rating + ACCURACY)
 
 
 def _rung(plain: Mapping[str, Any], draft: bool) -> Rung:

@@ -22,7 +22,7 @@ from typer.testing import CliRunner
 
 from arena_cli import user_message
 from arena_cli.app import app
-from arena_cli.climb import BEYOND, ClimbBounds, ClimbStep, Measure, climb
+from arena_cli.climb import BEYOND, WIDTH, ClimbBounds, ClimbStep, Measure, climb
 from arena_cli.climb_ladder import FOLDER, RatedLadder, Rung, first_games
 from arena_cli.climb_rating import Against, guess, place
 from arena_cli.engine_games import play
@@ -38,6 +38,8 @@ from arena_server.store.database import ContestHeader
 from arena_server.store.reader import Results
 
 SHORT = ("--option", "plies=8", "--clock", "60s")
+#: The widest step of a ladder of this version is below 150 points, but for these.
+GAPS = {"xo": 450}
 LADDER = RatedLadder("insertion", {}, tuple(Rung(f"r{at}", 80.0 * at) for at in range(30)))
 
 
@@ -48,7 +50,9 @@ def arena(*arguments: str) -> tuple[str, str, int, str | None]:
     return done.stdout, done.stderr, done.exit_code, message
 
 
-def logistic(rating: float, seed: int, *, draws: float = 0.0, seat: float = 0.0) -> Measure:
+def logistic(
+    rating: float, seed: int, *, draws: float = 0.0, seat: float = 0.0, ladder: RatedLadder = LADDER
+) -> Measure:
     """A player of this rating; a seat is worth `seat` points, and this share of the even games is drawn.
 
     What it scores in a step follows from the step alone, as it does of a bot that reads no clock.
@@ -59,7 +63,7 @@ def logistic(rating: float, seed: int, *, draws: float = 0.0, seat: float = 0.0)
         for _ in range(deals):
             score = 0.0
             for side in (seat, -seat):
-                expected = score_of(rating + side - LADDER.rungs[rung].rating)
+                expected = score_of(rating + side - ladder.rungs[rung].rating)
                 drawn = 2 * draws * min(expected, 1 - expected)
                 lot = chance.random()
                 score += 0.5 if lot < drawn else float(lot < drawn / 2 + expected)
@@ -69,14 +73,16 @@ def logistic(rating: float, seed: int, *, draws: float = 0.0, seat: float = 0.0)
     return measure
 
 
-def climbed(measure: Measure, bounds: ClimbBounds | None = None) -> list[ClimbStep]:
+def climbed(
+    measure: Measure, bounds: ClimbBounds | None = None, ladder: RatedLadder = LADDER
+) -> list[ClimbStep]:
     steps: list[ClimbStep] = []
-    assert not climb(LADDER, bounds or ClimbBounds(), measure, steps, "bot")
+    assert not climb(ladder, bounds or ClimbBounds(), measure, steps, "bot")
     return steps
 
 
-def played(steps: Sequence[ClimbStep]) -> list[Against]:
-    return [Against(LADDER.rungs[step.rung].rating, step.counts) for step in steps]
+def played(steps: Sequence[ClimbStep], ladder: RatedLadder = LADDER) -> list[Against]:
+    return [Against(ladder.rungs[step.rung].rating, step.counts) for step in steps]
 
 
 # -- the rating
@@ -139,6 +145,11 @@ def test_the_next_opponent_is_chosen_by_a_finite_rating_on_the_side_of_the_point
     won = [Against(each.rating, [0, 0, 0, 0, each.pairs]) for each in games]
     lost = [Against(each.rating, [each.pairs, 0, 0, 0, 0]) for each in games]
     assert guess(lost, 1_000) < guess(games, 1_000) + 1e-3 < guess(won, 1_000) + 2e-3
+
+
+def test_half_of_the_points_of_a_rung_is_that_rung() -> None:
+    places = [place([Against(rating, (0, 0, 1, 0, 0))]) for rating in LADDER.ratings]
+    assert [LADDER.number(each.rating) for each in places] == list(range(1, len(LADDER.rungs) + 1))
 
 
 def test_without_games_nothing_is_known() -> None:
@@ -237,12 +248,32 @@ def test_the_ladders_of_this_version(path: Path) -> None:
     ladder = RatedLadder.read(path)
     assert ladder.game == path.stem
     make_game(ladder.game, ladder.options, allow_unknown=False)
-    assert ladder.rungs[0] == Rung("random:seed=1", 0, ladder.rungs[0].margin, ladder.rungs[0].proof)
+    assert (ladder.rungs[0].rating, ladder.rungs[-1].proof) == (0, "")
+    create(ladder.rungs[0].player, ladder.game)
     for one, two in pairwise(ladder.rungs):
         create(two.player, ladder.game)
-        assert 0 < two.rating - one.rating < 450, two
+        # From 150 points on a bot between two rungs would take 7 of 10 points from one, and 3 from the other.
+        assert 15 <= two.rating - one.rating < GAPS.get(ladder.game, 150), two
         assert one.proof
         assert 0 < one.margin < 250
+
+
+@pytest.mark.parametrize("path", sorted(FOLDER.glob("*.json")), ids=lambda path: path.stem)
+def test_players_of_every_strength_find_their_rung(path: Path) -> None:
+    """Players that draw lots: the interval has the rating, and two climbs end side by side."""
+    ladder = RatedLadder.read(path)
+    ratings = [(one + two) / 2 for one, two in pairwise(ladder.ratings)][:: 1 + len(ladder.rungs) // 12]
+    missed = apart = 0
+    for rating in ratings:
+        found = [
+            place(played(climbed(logistic(rating, seed, ladder=ladder), ladder=ladder), ladder))
+            for seed in (1, 2)
+        ]
+        assert all(each.width <= WIDTH for each in found)
+        missed += sum(not each.low <= rating <= each.high for each in found)
+        apart += abs(ladder.number(found[0].rating) - ladder.number(found[1].rating)) > 1
+    assert missed <= 3  # of 2 * 12; 1 of 20 is expected
+    assert apart <= 1
 
 
 def _proofs(every: int) -> list[tuple[str, int]]:
@@ -250,7 +281,7 @@ def _proofs(every: int) -> list[tuple[str, int]]:
     return [(game, at) for game, size in sizes.items() for at in range(0, size - 1, every)]
 
 
-@pytest.mark.parametrize(("game", "at"), _proofs(8))
+@pytest.mark.parametrize(("game", "at"), _proofs(10))
 def test_the_rungs_play_as_when_they_were_rated(game: str, at: int) -> None:
     """An engine that has changed is to be rated again, by `benchmarks/climb_ladder.py`."""
     ladder = RatedLadder.of(game, None)
