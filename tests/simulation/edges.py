@@ -24,6 +24,9 @@ from arena_server.core.life import FINAL, FINISHED, RunState, reason_of
 from arena_server.stats.standings import Row, row_json
 from arena_server.terms.config import Entrant
 
+#: How often, once a second, is looked at what a server that was started again does not know: it may be down.
+LOOKS = 20
+
 
 class Player(Steady):
     """Is sent away by orders, and may err where that is looked at."""
@@ -52,6 +55,7 @@ class Watched:
         self.steps = [step for step in cell.script.split("; ") if step]
         self._writes: int | None = None
         self._given: dict[int, str] = {}
+        self._looks = 0
         self._begun = self._power_cut = False
         server = self.world.server
         server.disk.boundary = self._boundary
@@ -121,8 +125,10 @@ class Watched:
     def _next(self) -> None:
         if not self.steps:
             # A power cut may have taken back what was answered, too.
-            if self.world.server.finished is None and (again := self._lost()):
-                self._do(again)
+            self._looks += 1
+            if self.world.server.finished in (None, "stopped") and self._looks < LOOKS:
+                if self.world.server.finished is None and (again := self._lost()):
+                    self._do(again)
                 self.world.queue.after(SECOND, self._next)
             return
         if not self.world.server.alive:
