@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from arena_cli.engine_games import play_deal
-from arena_engines.registry import create
+from arena_engines.registry import create, engines_of
 from arena_protocol.games import make_game
 from arena_server.errors import ConfigError
 
@@ -52,13 +52,15 @@ class RatedLadder:
 
     @classmethod
     def of(cls, game: str, path: Path | None) -> Self:
-        """The ladder of a file, else that of this package. Raises ConfigError."""
+        """The ladder of a file, else that of this package, with the engines that are installed. Raises ConfigError."""
         if path is not None:
             return cls.read(path)
         known = sorted(each.stem for each in FOLDER.glob("*.json"))
         if game not in known:
             raise ConfigError(f"climb: no ladder for {game}; there are {', '.join(known)}, and --ladder FILE")
-        return cls.read(FOLDER / f"{game}.json")
+        whole, installed = cls.read(FOLDER / f"{game}.json"), engines_of(game)
+        rungs = [rung for rung in whole.rungs if rung.player.partition(":")[0] in installed]
+        return cls(whole.game, whole.options, tuple(rungs))
 
     @classmethod
     def read(cls, path: Path, *, draft: bool = False) -> Self:

@@ -20,7 +20,7 @@ from tests.server.records import Kept
 from tests.slices import rows
 from typer.testing import CliRunner
 
-from arena_cli import user_message
+from arena_cli import climb_ladder, user_message
 from arena_cli.app import app
 from arena_cli.climb import BEYOND, WIDTH, ClimbBounds, ClimbStep, Measure, climb
 from arena_cli.climb_ladder import FOLDER, RatedLadder, Rung, first_games
@@ -28,7 +28,7 @@ from arena_cli.climb_rating import Against, guess, place
 from arena_cli.engine_games import play
 from arena_cli.match_run import MatchPlan, MatchRun
 from arena_cli.paired import play_paired
-from arena_engines.registry import create
+from arena_engines.registry import create, engines_of
 from arena_protocol.games import make_game
 from arena_server.core.deal import Setting
 from arena_server.core.formats import format_of
@@ -83,6 +83,17 @@ def climbed(
 
 def played(steps: Sequence[ClimbStep], ladder: RatedLadder = LADDER) -> list[Against]:
     return [Against(ladder.rungs[step.rung].rating, step.counts) for step in steps]
+
+
+def test_rungs_that_are_not_installed_are_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    own = {
+        name for name, kind in engines_of("insertion").items() if kind.__module__.startswith("arena_engines.")
+    }
+    monkeypatch.setattr(climb_ladder, "engines_of", lambda game: own)
+    listed = json.loads(arena("--list", "--json")[0])["rungs"]
+    names = {each["player"].partition(":")[0] for each in listed}
+    assert names <= own
+    assert len(listed) > 50
 
 
 # -- the rating
