@@ -52,7 +52,7 @@ class RatedLadder:
 
     @classmethod
     def of(cls, game: str, path: Path | None) -> Self:
-        """The ladder of a file, else that of this package, with the engines that are installed. Raises ConfigError."""
+        """The ladder of a file, else this package's of the installed engines. Raises ConfigError."""
         if path is not None:
             return cls.read(path)
         known = sorted(each.stem for each in FOLDER.glob("*.json"))
