@@ -68,6 +68,8 @@ class SimulatedServer:
         #: What the processes before the current one have handled.
         self._events = 0
         self._stopping = self._sends_away = False
+        #: It has stopped, and its contests are over: clients that come again are refused.
+        self.gone = False
         #: Of each contest in the last process that had it.
         self.runs: dict[str, Run] = {}
         self.process = self._process(dict.fromkeys(hosted))
@@ -159,6 +161,9 @@ class SimulatedServer:
 
     def _resume(self) -> None:
         self.reasons = {name: reason for name, reason in self.reasons.items() if reason != "stopped"}
+        if self.finished is not None:  # aborted while it stopped: nothing is left to begin again
+            self.gone = True
+            return
         self._restart(power=False)
         if self._sends_away:
             self.resumed()

@@ -39,7 +39,14 @@ def of_pairs(seed: int, pairs: list[tuple[str, str]]) -> list[Cell]:
     return [drawn(rng, *pair) for pair in pairs]
 
 
-@all_of("cell", of_pairs(1, Random(1).sample(PAIRS, SHORT)))
+#: What failed once.
+KNOWN = (
+    # Aborted while its server stops, so that no server comes back for it.
+    Cell("round-robin", 7, "validation", "before", "stop; stop; abort", kill=1, seed=759721462),
+)
+
+
+@all_of("cell", [*KNOWN, *of_pairs(1, Random(1).sample(PAIRS, SHORT))])
 def test_an_order_or_a_death_at_a_moment(cell: Cell) -> None:
     played(cell)
 

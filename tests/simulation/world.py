@@ -181,7 +181,7 @@ class Worlds:
         for order in self._orders:
             self.queue.after(order.at, partial(self._give, order))
         self.server.start()
-        while self.queue.next is not None:
+        while self.queue.next is not None and not self.server.gone:
             if self.queue.next > limit:
                 raise Violation(f"the contest has not ended after {limit / 1e9:.0f} s of virtual time")
             self.queue.step()

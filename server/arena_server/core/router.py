@@ -24,6 +24,7 @@ from arena_server.core.log_events import ConnectionLost, ConnectionRefused
 from arena_server.core.login import DENIED
 from arena_server.core.peers import FLOODED, Outbox, Peer
 from arena_server.core.ratelimit import LoginRateLimiter
+from arena_server.terms.config import ContestConfig
 
 #: Contests that an ERROR names: its line is not to exceed the limit.
 NAMED = 20
@@ -198,7 +199,7 @@ class Router:
     def _login_ms(self) -> int:
         members = self._members.values()
         listed = [member for member in members if member.listed] or members
-        return max((member.contest.login_ms for member in listed), default=0)
+        return max((member.contest.login_ms for member in listed), default=ContestConfig.login_ms)
 
     def _forget(self, conn: int) -> None:
         self._waiting.pop(conn, None)

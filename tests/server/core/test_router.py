@@ -51,6 +51,17 @@ class TestOneContest:
         )
 
 
+def test_where_there_is_no_contest_hello_says_so_within_the_default_time() -> None:
+    """A host has none before the first begins, and after one failed."""
+    routed = Routed()
+    conn = routed.open()
+    assert len(routed.lines(conn)) == 1
+    assert routed.router.deadline == ContestConfig.login_ms * MS
+    assert routed.say(conn, "HELLO 1 ann token=x")[-1] == (
+        "ERROR contest no such name, or a wrong token or resume key; there is none"
+    )
+
+
 class TestSeveralContests:
     @pytest.mark.parametrize("name", ["friday", "saturday"])
     def test_the_key_tells_which(self, two: Routed, name: str) -> None:
