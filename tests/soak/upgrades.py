@@ -21,9 +21,10 @@ from random import Random
 from typing import Annotated
 
 import typer
+from tests.server.host.recording_bots import RecordingBot
 
 from arena_client import asyncio_client
-from arena_client.bot import Bot, GameView, Result
+from arena_client.bot import GameView
 from arena_protocol.record import VOID
 from arena_server.store.reader import Results
 
@@ -60,24 +61,18 @@ class Upgrades:
         )
 
 
-class Player(Bot):
-    """Thinks a moment; it keeps every result, and holds the server to what it has announced."""
+class Player(RecordingBot):
+    """Thinks a moment, and plays by chance."""
+
+    instant = False
 
     def __init__(self, seed: int) -> None:
+        super().__init__(self._any)
         self._chance = Random(seed)
-        self.moves: dict[str, tuple[str, ...]] = {}
-        self.results: dict[str, tuple[int, ...]] = {}
 
-    def choose(self, view: GameView) -> int:
-        before = self.moves.get(view.game_id, ())
-        assert view.moves[: len(before)] == before, "an announced ply was taken back"
-        self.moves[view.game_id] = view.moves
+    def _any(self, view: GameView) -> int:
         time.sleep(self._chance.uniform(0, 0.002))
         return self._chance.randint(1, 15)
-
-    def game_over(self, view: GameView, result: Result) -> None:
-        assert view.game_id not in self.results, "a result was announced twice"
-        self.results[view.game_id] = result.totals
 
 
 class Players:

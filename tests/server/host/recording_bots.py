@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
+from collections.abc import Callable
 
 from tests.server.programs import PATIENCE_S, Gate, contest
 
@@ -18,13 +19,12 @@ ONCE = RetryPolicy(delays=lambda: iter([]))
 
 
 class RecordingBot(Bot):
-    """Its moves depend on game and ply alone; it records every ply and result that it receives."""
+    """Keeps every ply and result that it receives, and holds the server to them; `move` chooses."""
 
     instant = True
 
-    def __init__(self, playing: threading.Event, gate: Gate | None) -> None:
-        self._playing = playing
-        self._gate = gate
+    def __init__(self, move: Callable[[GameView], int]) -> None:
+        self._move = move
         self.moves: dict[str, tuple[str, ...]] = {}
         self.results: dict[str, tuple[int, ...]] = {}
 
@@ -32,10 +32,7 @@ class RecordingBot(Bot):
         before = self.moves.get(view.game_id, ())
         assert view.moves[: len(before)] == before, "an announced ply was taken back"
         self.moves[view.game_id] = view.moves
-        self._playing.set()
-        if self._gate is not None:
-            self._gate.wait(view.game_id)
-        return 1 + (view.ply * 7 + int(view.game_id[1:])) % 15
+        return self._move(view)
 
     def game_over(self, view: GameView, result: Result) -> None:
         assert view.game_id not in self.results, "a result was announced twice"
@@ -46,12 +43,19 @@ class Bots:
     """Three recording bots on a thread of their own."""
 
     def __init__(self, port: int, policy: RetryPolicy = DOGGED, gate: Gate | None = None) -> None:
-        self._policy = policy
+        self._policy, self._gate = policy, gate
         self._playing = threading.Event()
-        self.players = {name: RecordingBot(self._playing, gate) for name in NAMES}
+        self.players = {name: RecordingBot(self._move) for name in NAMES}
         self.ends: list[str | BaseException] = []
         self._thread = threading.Thread(target=self._run, args=(port,), daemon=True)
         self._thread.start()
+
+    def _move(self, view: GameView) -> int:
+        """It depends on game and ply alone."""
+        self._playing.set()
+        if self._gate is not None:
+            self._gate.wait(view.game_id)
+        return 1 + (view.ply * 7 + int(view.game_id[1:])) % 15
 
     def _run(self, port: int) -> None:
         self.ends += asyncio.run(self._play(port))
