@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from arena_cli.admin_contests import manage
-from arena_cli.admin_status import show_orders, show_status
+from arena_cli.admin_status import show_contests, show_orders, show_status
 from arena_cli.invitations import NO_INVITATIONS, InviteOptions, invite_all
 from arena_cli.options import DEFAULT_DATABASE, Database, Json, print_json, refuse
 from arena_server.core.orders import ORDERS, VOID_WORKER
@@ -155,20 +155,20 @@ def command(
     """Look after a contest that is being played.
 
     The server has to be started with an admin port (arena serve --admin-port 0). The commands:
-    status (what runs, where each bot is), orders (all that were given: who, when, why), pause (no
-    game begins), resume, drain (stop once no game runs), abort (end it now, for good), extend N (N
-    more games a pair, or rounds), shorten N, pair A:B,C:D,E (a round of a Swiss by hand),
-    forbid A:B, allow A:B (who may meet), kick BOT, lift BOT (forgive its faulty games), validate
-    BOT (a validation game before its next game), void GAME (break it off for good), void --worker
-    NAME (play all games of a worker again, without it), replay GAME (play a running or void game
-    again), add BOT (a late entrant), remove BOT (withdraw it), token BOT (the old one is dead), invite
-    OWNER (a link by which an author registers one bot; with --file links, tokens or cards to print
-    for a class), registration N OWNER (one link by which up to N bots of OWNER are registered; without
-    OWNER by every author; 0 closes it), approve BOT, reject BOT (one that has registered and
-    waits), contest add FILE (one more), contest start NAME (begin it now), contest archive NAME (what is
-    over is shown alone). The jury,
-    with --reason: forfeit GAME BOT, correct GAME RESULT (2-0), disqualify BOT leave|lost (its games do
-    not count, or it has lost them), penalty BOT POINTS. undo takes the last order back.
+    status (what runs, where each bot is; of several contests a line each), orders (all that were
+    given: who, when, why), pause (no game begins), resume, drain (stop once no game runs), abort
+    (end it now, for good), extend N (N more games a pair, or rounds), shorten N, pair A:B,C:D,E (a
+    round of a Swiss by hand), forbid A:B, allow A:B (who may meet), kick BOT, lift BOT (forgive its
+    faulty games), validate BOT (a validation game before its next game), void GAME (break it off
+    for good), void --worker NAME (play all games of a worker again, without it), replay GAME (play
+    a running or void game again), add BOT (a late entrant), remove BOT (withdraw it), token BOT
+    (the old one is dead), invite OWNER (a link by which an author registers one bot; with --file
+    links, tokens or cards to print for a class), registration N OWNER (one link by which up to N
+    bots of OWNER are registered; without OWNER by every author; 0 closes it), approve BOT, reject
+    BOT (one that has registered and waits), contest add FILE (one more), contest start NAME (begin
+    it now), contest archive NAME (what is over is shown alone). The jury, with --reason: forfeit
+    GAME BOT, correct GAME RESULT (2-0), disqualify BOT leave|lost (its games do not count, or it
+    has lost them), penalty BOT POINTS. undo takes the last order back.
 
     Address and token come from the file beside the server's database, or from --connect and
     ARENA_ADMIN_TOKEN.
@@ -184,12 +184,22 @@ def command(
     elif order == LIST:
         show_orders(_orders(where), as_json=as_json)
     elif order == STATUS:
-        from arena_server.web import client
-
-        show_status(client.status(_access(where), where.contest), as_json=as_json)
+        _show_status(where, as_json=as_json)
     else:
         described = asdict(bot) if order == "add" else {}
         _give(order, about, meant, invited, where, kept | described, as_json=as_json)
+
+
+def _show_status(where: Where, *, as_json: bool) -> None:
+    """The status of one contest, or a line for each of several of which none is named."""
+    from arena_server.web import client
+
+    access = _access(where) if where.contest is not None else _access_to(where, None)
+    rows = [] if where.contest is not None else client.contests(access)
+    if len(rows) > 1:
+        show_contests(rows, as_json=as_json)
+    else:
+        show_status(client.status(access, where.contest), as_json=as_json)
 
 
 def _give(

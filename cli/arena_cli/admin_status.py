@@ -31,6 +31,31 @@ def show_orders(orders: list[dict[str, Any]], *, as_json: bool) -> None:
     _console().print(_table(("order", "at", "who", "what", "why"), rows))
 
 
+def show_contests(rows: list[dict[str, Any]], *, as_json: bool) -> None:
+    """A line for each contest of a server."""
+    if as_json:
+        print_json(rows)
+        return
+    for row in rows:
+        typer.echo(_contest_line(row))
+
+
+def _contest_line(row: dict[str, Any]) -> str:
+    from arena_cli.results import games_text
+    from arena_server.core.life import WAITING
+
+    if "games" not in row:
+        return f"{row['contest']}: {row['state']}" + (f": {row['problem']}" if row["problem"] else "")
+    games = row["games"]
+    archived = ", archived" if row["phase"] == "archived" else ""
+    said = f"{row['contest']}: {row['state']}{archived}, {games_text(games['done'], games['total'])}"
+    if row["ended"] is not None:
+        return said
+    # Whom it waits for may be a long list, which the status of the one contest has.
+    holds = [each["text"] if each["hold"] != WAITING else "bots are missing" for each in row["holds"]]
+    return "; ".join([f"{said}, {games['running']} running, {row['connected']} connected", *holds])
+
+
 def _console() -> Console:
     from rich.console import Console
 

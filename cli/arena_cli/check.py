@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from arena_cli.options import Json, Tls, TlsCa, expanded, print_json, tls_context
-from arena_server.errors import ConfigError
+from arena_server.errors import ArenaError, ConfigError
 
 if TYPE_CHECKING:
     from arena_check.cases import Case, CaseResult, Suite
@@ -226,8 +226,22 @@ def server(
     host, port = parse_address(where, "HOST:PORT")
     secret = options.token or os.environ.get("ARENA_TOKEN") or None
     tls = tls_context(options.tls, options.tls_ca)
+    _check_there(host, port, options.patience)
     settings = ServerSettings(host, port, (first, second), secret, options.patience, tls=tls)
     _report(check_server(settings, cases), "server", output)
+
+
+def _check_there(host: str, port: int, patience: float) -> None:
+    """Raises ArenaError if nothing listens: else each case would say so in a line of its own."""
+    import socket
+
+    try:
+        socket.create_connection((host, port), patience).close()
+    except OSError as error:
+        why = error.strerror or str(error)
+        raise ArenaError(
+            f"check server: no server answers at {host}:{port} ({why}); is it running?"
+        ) from None
 
 
 def _split(words: list[str]) -> tuple[list[str], list[str]]:

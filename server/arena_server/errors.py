@@ -9,6 +9,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from arena_protocol.errors import UserError
 from arena_protocol.record import RecordError
 
@@ -43,6 +45,16 @@ class OtherConfigError(StoreError):
     """An unfinished contest that was begun with another configuration: the same command fails again."""
 
     exit_code = MISUSED
+
+
+#: How many names a line has: a client bounds its lines, and a host may have hundreds of contests.
+NAMED = 20
+
+
+def some_of(names: Sequence[str]) -> str:
+    """Names as the line of an error has them."""
+    more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
+    return ", ".join(names[:NAMED]) + more
 
 
 #: What a page shows of an error that is the organiser's to see.

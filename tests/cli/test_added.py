@@ -7,6 +7,7 @@ import signal
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import cast
 
 import pytest
@@ -16,14 +17,20 @@ from tests.server.web.organised import Organised, answer_of
 
 from arena_cli.added import read_added
 from arena_cli.admin_contests import EXPECTED, manage
+from arena_cli.admin_status import show_contests
 from arena_cli.prepare import Prepared, prepare
 from arena_cli.serve_options import ServeOptions, WebOptions
+from arena_server.core.contest import Contest
+from arena_server.core.events import Command
 from arena_server.errors import ArenaError, ConfigError
+from arena_server.host.run import ContestRun
 from arena_server.places.workers.base import Workers
 from arena_server.store.added import keep_added, path_of_added
+from arena_server.terms.config import ContestConfig, Entrant
 from arena_server.terms.file import load_contest, parse_contest
 from arena_server.terms.spec import ContestSpec
 from arena_server.web.admin_file import Access, find_access, path_of
+from arena_server.web.contest_rows import contest_rows
 
 QUORM = "contest.quorm: unknown key; did you mean 'quorum'?"
 ALONE = "its text is sent alone"
@@ -190,12 +197,37 @@ class TestCommand:
         for name, port in (("one", 1), ("two", 1)):
             path_of(database, name).write_text(json.dumps({"address": f"h:{port}", "token": "t"}))
         assert [found(name) for name in (None, "one", "three")] == ["h:1"] * 3
-        with pytest.raises(ArenaError, match="no server with an admin port plays here"):
+        with pytest.raises(ArenaError, match=r"no server plays a contest 'three' here; there are: one, two$"):
             find_access(database, "three", None, {})
         path_of(database, "three").write_text(json.dumps({"address": "h:3", "token": "t"}))
         assert found("three") == "h:3"
         with pytest.raises(ConfigError, match="more than one contest is played here; choose by --contest"):
             found(None)
+
+
+def test_the_status_of_several_contests_is_a_line_for_each(capsys: pytest.CaptureFixture[str]) -> None:
+    def run(name: str, contest: object, failure: ArenaError | None = None) -> ContestRun:
+        return cast(ContestRun, SimpleNamespace(name=name, contest=contest, failure=failure))
+
+    config = ContestConfig(name="c", seed=1, game="tictactoe")
+    bots = [Entrant("ann"), Entrant("bob")]
+    waits, over = (Contest(config, bots, lambda n: "0" * 2 * n, 0, quorum=2) for _ in range(2))
+    for number, verb in enumerate(("abort", "archive")):
+        over.handle(Command(number, verb, "", "jan", 0), 0)
+    failed = run("b", None, ArenaError("a.db: damaged"))
+    rows = contest_rows([run("a", waits), failed, run("c", None), run("d", over)])
+    show_contests(rows, as_json=True)
+    assert json.loads(capsys.readouterr().out) == rows
+    assert [(row["contest"], row["phase"], row["ended"]) for row in rows] == [
+        ("a", "planned", None), ("b", "failed", None), ("c", "opening", None), ("d", "archived", "aborted"),
+    ]  # fmt: skip
+    show_contests(rows, as_json=False)
+    assert capsys.readouterr().out.splitlines() == [
+        "a: open, 0 of 8 games, 0 running, 0 connected; not begun: 0 of 2 bots are there; bots are missing",
+        "b: failed: a.db: damaged",
+        "c: opening",
+        "d: aborted, archived, 0 of 8 games",
+    ]
 
 
 @pytest.mark.real
@@ -222,6 +254,8 @@ def test_contests_come_to_a_running_server_and_stay(tmp_path: Path) -> None:
         assert json.loads(server.admin(*add, "--json").out) == {
             "order": "add", "contest": "sunday", "done": True, "phase": "planned", "ended": None,
         }  # fmt: skip
+        lines = server.admin("status").out.splitlines()
+        assert [line.partition(",")[0] for line in lines] == ["trial: open", "sunday: open"]
         assert server.admin("contest", "archive", "sunday").code == 1
         assert server.admin("abort", "--contest", "sunday").code == 0
         said = server.admin("contest", "archive", "sunday", "--by", "jan", "--reason", "done")

@@ -13,7 +13,7 @@ from xml.etree import ElementTree
 
 import pytest
 from tests.forked import Arena
-from tests.ports import quiet_port
+from tests.ports import deaf_port, quiet_port
 
 from arena_check.runner import BOT_SUITE, SERVER_SUITE
 
@@ -190,15 +190,22 @@ def test_a_file_that_the_system_does_not_run(tmp_path: Path, monkeypatch: pytest
 
 
 def test_a_report_that_cannot_be_written(tmp_path: Path) -> None:
-    ended = inside("check", "server", "127.0.0.1:1", "4.1/1", "--junit", tmp_path / "no" / "report.xml")
+    junit = ("--junit", tmp_path / "no" / "report.xml")
+    with socket.create_server(("127.0.0.1", 0)) as mute:
+        where = f"127.0.0.1:{mute.getsockname()[1]}"
+        ended = inside("check", "server", where, "4.1/1", "--patience", "0.1", *junit)
     assert ended.code == 2
     assert ended.line.startswith("arena: --junit: ")
 
 
 def test_a_server_that_is_not_there() -> None:
-    ended = inside("check", "server", "127.0.0.1:1", "4.1/1")
-    assert ended.code == 1
-    assert "expected a connection to 127.0.0.1:1; got Connection refused" in ended.out
+    with deaf_port() as port:
+        ended = inside("check", "server", f"127.0.0.1:{port}")
+    assert (ended.code, ended.out, ended.line) == (
+        1,
+        "",
+        f"arena: check server: no server answers at 127.0.0.1:{port} (Connection refused); is it running?",
+    )
 
 
 @pytest.mark.real

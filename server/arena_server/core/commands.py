@@ -56,7 +56,7 @@ from arena_server.core.journal import JournalError
 from arena_server.core.jury import Jury
 from arena_server.core.life import ABORTED, FINAL, STOPPED, ContestPhase, Life, RunState
 from arena_server.core.log_events import CommandDone, ContestBegun
-from arena_server.core.orders import FIXED, ORDERS, refusal, standing
+from arena_server.core.orders import FIXED, ORDERS, refusal, standing, superfluous
 from arena_server.core.parts.part import CommandError
 from arena_server.core.parts.parts import Parts
 from arena_server.core.peers import Bot, Outbox
@@ -169,6 +169,8 @@ class Commands:
         try:
             if (refused := refusal(command.verb, self._life.phase, self._life.ended)) is not None:
                 raise CommandError(refused)
+            if (excess := superfluous(command.verb, command.target)) is not None:
+                raise CommandError(excess)
             if self._life.phase is ContestPhase.ARCHIVED:
                 # Who has lost the answer asks again; nothing is added to a contest that is archived.
                 self._out.effects.append(Reply(command.number))

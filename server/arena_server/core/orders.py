@@ -178,6 +178,11 @@ REFUSED: Final[Mapping[ContestPhase, str]] = {
 }
 
 
+def superfluous(verb: str, target: str) -> str | None:
+    """Why an order of ORDERS, which has a target that it has no use for, is refused; None: it has none."""
+    return f"{verb}: expected no target, got {target!r:.40}" if target and not ORDERS[verb].about else None
+
+
 def refusal(verb: str, phase: ContestPhase, ended: str | None) -> str | None:
     """Why there is no such order in this phase of a contest, or none at all; None: there is."""
     if verb not in ORDERS:

@@ -24,10 +24,9 @@ from arena_server.core.log_events import ConnectionLost, ConnectionRefused
 from arena_server.core.login import DENIED
 from arena_server.core.peers import FLOODED, Outbox, Peer
 from arena_server.core.ratelimit import LoginRateLimiter
+from arena_server.errors import some_of
 from arena_server.terms.config import ContestConfig
 
-#: Contests that an ERROR names: its line is not to exceed the limit.
-NAMED = 20
 UNLIMITED = ConnectionLimits(10**9, None, 10**9)
 _TOO_LONG = ProtocolError(ErrorCode.TOO_LONG, f"a line may have {CLIENT_LINE_LIMIT} bytes at most")
 
@@ -252,8 +251,7 @@ class Router:
     def _list(self) -> str:
         members = self._members.items()
         names = [name for name, member in members if member.listed and not member.contest.life.is_archived]
-        more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
-        return f"there are: {', '.join(names[:NAMED])}{more}" if names else "there is none"
+        return f"there are: {some_of(names)}" if names else "there is none"
 
 
 def _host_of(peer: Peer) -> str:

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from arena_server.errors import ArenaError, ConfigError
+from arena_server.errors import ArenaError, ConfigError, some_of
 from arena_server.store.database import Database, home_of
 from arena_server.store.files import replace_file
 from arena_server.web.ports import TOKEN_BYTES
@@ -122,17 +122,17 @@ def find_access(
 
 
 def _find(database: Database, contest: str | None, *, known: bool) -> Path | None:
-    if contest is not None:
-        path = path_of(database, contest)
-        if known or path.exists():
-            return path if path.exists() else None
+    if contest is not None and (path := path_of(database, contest)).exists():
+        return path
     home = home_of(database)
     beginning = f"{home.name}-"
     # By the beginning, not in the pattern: a name may have signs that `glob` reads otherwise.
     paths = [path for path in sorted(home.parent.glob(f"*{SUFFIX}")) if path.name.startswith(beginning)]
+    names = some_of([path.name.removeprefix(beginning).removesuffix(SUFFIX) for path in paths])
+    if contest is not None and known and paths:
+        raise ArenaError(f"{database}: no server plays a contest {contest!r:.40} here; there are: {names}")
     if len(paths) > 1 and not known and len({path.read_bytes() for path in paths}) == 1:
         return paths[0]  # one server with several contests
     if len(paths) > 1:
-        names = ", ".join(path.name.removeprefix(beginning).removesuffix(SUFFIX) for path in paths)
         raise ConfigError(f"{database}: more than one contest is played here; choose by --contest: {names}")
     return paths[0] if paths else None

@@ -4,6 +4,7 @@ GET  /metrics   for Prometheus        GET  /status   for `arena admin status`   
 GET  /healthz   is the loop alive     POST /orders   {"verb": ..., "target": ...}  (token)
 GET  /readyz    can bots play             GET  /orders   all that were carried out     (token)
 POST /contests  a contest more  (token)   GET  /logs/BOT  its private log             (token)
+GET  /contests  a row of each   (token)
 
 On the spectators' port /metrics needs the token too: it shows running games without their delay.
 """
@@ -107,6 +108,7 @@ class OrganiserApi:
             Route("/logs/{bot}", self.guarded(unavailable_as_503(self.log))),
             Route("/orders", self.guarded(unavailable_as_503(self.orders), roles=True)),
             Route("/orders", self.guarded(unavailable_as_503(self.order), roles=True), methods=["POST"]),
+            Route("/contests", self.guarded(unavailable_as_503(self.contests), roles=True)),
             Route("/contests", self.guarded(unavailable_as_503(self.add)), methods=["POST"]),
         ]
 
@@ -203,6 +205,9 @@ class OrganiserApi:
         orders = await self._orders(contest)
         undone = orders[int(orders[-1].target) - 1]
         return {"undone": f"{undone.verb} {undone.target}".rstrip()}
+
+    async def contests(self, _: Request) -> Response:
+        return JSONResponse({"contests": await self._bridge.call(self._view.rows)})
 
     async def add(self, request: Request) -> Response:
         if self._adder is None:

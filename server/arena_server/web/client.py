@@ -31,6 +31,12 @@ def status(access: Access, contest: str | None = None) -> dict[str, Any]:
     return _request(access, "GET", f"/status{_query(contest)}")
 
 
+def contests(access: Access) -> list[dict[str, Any]]:
+    """A row of each contest of a server, as `contest_rows.py` makes it."""
+    found: list[dict[str, Any]] = _request(access, "GET", "/contests")["contests"]
+    return found
+
+
 def order(
     access: Access, verb: str, target: str, contest: str | None = None, **more: str | None
 ) -> dict[str, Any]:

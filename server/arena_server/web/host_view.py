@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from arena_protocol.messages import LOG_READER, VERSION, Hello
 from arena_server.core.clock import NS_PER_MS
 from arena_server.core.overview import Overview
+from arena_server.errors import some_of
 from arena_server.host.attachments import PaceLog
 from arena_server.host.bot_logs import BotLogs
 from arena_server.host.host import Host, HostObserver
@@ -25,6 +26,7 @@ from arena_server.terms.config import NO_TOKEN, ContestConfig, Entrant, check_ur
 from arena_server.terms.people import LONGEST_AUTHOR, person_name
 from arena_server.terms.stages import SeasonStage
 from arena_server.web.bridge import NOT_STARTED, LoopBridge, TranscriptNews, UnavailableError
+from arena_server.web.contest_rows import contest_rows
 from arena_server.web.metrics import ContestSnapshot, MetricsRecorder, Snapshot
 
 if TYPE_CHECKING:
@@ -40,7 +42,7 @@ class UnknownContestError(Exception):
 
     def __init__(self, problem: str, contests: Sequence[str]) -> None:
         self.contests = contests
-        super().__init__(f"{problem}; there are: {', '.join(contests)}")
+        super().__init__(f"{problem}; there are: {some_of(contests)}")
 
 
 class NewcomerError(Exception):
@@ -256,6 +258,12 @@ class HostView(HostObserver):
     def names(self) -> list[str]:
         """The contests that the organiser looks after here."""
         return [hosted.name for hosted in self._host.listed]
+
+    def rows(self) -> list[dict[str, Any]]:
+        """A row of each of them. Raises UnavailableError before the first one is there."""
+        if not self._host.contests:
+            raise _not_started()
+        return contest_rows(self._host.listed)
 
     def overview(self, name: str | None) -> tuple[str, Overview, int, dict[str, Any] | None]:
         """The name of the contest, the contest, the number of connections, and the pace.

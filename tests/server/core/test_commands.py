@@ -12,7 +12,7 @@ from arena_server.core.facts import Order
 from arena_server.core.journal import JournalError, Past
 from arena_server.core.life import RunState
 from arena_server.core.log_events import CommandDone
-from arena_server.core.orders import VERBS
+from arena_server.core.orders import ORDERS, VERBS
 from arena_server.host.waiting import barred_line
 
 from .contest_harness import (
@@ -314,6 +314,15 @@ def test_a_command_that_cannot_be_carried_out(verb: str, target: str, problem: s
     harness = seated("ann", "bob")
     assert harness.command(verb, target) == problem
     assert harness.last_entries == []
+
+
+@all_of("verb", [verb for verb, kind in ORDERS.items() if not kind.about])
+def test_an_order_that_is_about_nothing_is_refused_with_a_target(verb: str) -> None:
+    harness = seated("ann", "bob")
+    if verb == "archive":
+        harness.command("abort")
+    assert harness.command(verb, "x") == f"{verb}: expected no target, got 'x'"
+    assert [entry for entry in harness.last_entries if entry[1] == "order"] == []
 
 
 def test_a_game_that_waits_for_its_result_cannot_be_broken_off() -> None:

@@ -9,7 +9,8 @@ from arena_server.core.contest import Contest
 from arena_server.core.events import Command, Flushed, LineTooLong, Lost, Stop, Tick
 from arena_server.core.log_events import ConnectionLost, ConnectionRefused
 from arena_server.core.ratelimit import LINES, LOG_INS
-from arena_server.core.router import NAMED, Member
+from arena_server.core.router import Member
+from arena_server.errors import NAMED
 from arena_server.terms.config import ContestConfig, Entrant
 
 from ...slices import all_of, rows

@@ -118,6 +118,18 @@ class TestAccess:
             f"{database}: more than one contest is played here; choose by --contest: autumn, spring"
         )
         assert find_access(database, "spring", None, {}).address == "127.0.0.1:0"
+        with pytest.raises(ArenaError) as unknown:
+            find_access(database, "spr", None, {})  # the beginning of a name is no name
+        assert str(unknown.value) == (
+            f"{database}: no server plays a contest 'spr' here; there are: autumn, spring"
+        )
+
+    def test_a_line_does_not_name_hundreds_of_contests(self, tmp_path: Path) -> None:
+        for number in range(300):
+            path_of(tmp_path / "arena.db", f"c{number:03}").write_text("{}")
+        for contest in (None, "x"):
+            with pytest.raises(ArenaError, match=r": c000, .*, c019 and 280 more$"):
+                find_access(tmp_path / "arena.db", contest, None, {})
 
     @pytest.mark.parametrize("text", ["", "[]", "{}", '{"address": 1}', "\xff"])
     def test_a_file_that_is_none(self, tmp_path: Path, text: str) -> None:
