@@ -292,7 +292,9 @@ class Contest:
             case Abandoned():
                 self._handlers.abandoned(event, now)
             case DrawDone() | HandOut():
-                self._games.planned(event)
+                # A draw may take longer than the contest: its end, and its total, stand.
+                if self.life.goes_on:
+                    self._games.planned(event)
             case _:
                 self._parts.take(event, now)
         # Nothing can start or end unless a game ended or a player came or left; after the end

@@ -231,9 +231,14 @@ class Life:
         """Whether games may start."""
         return self.phase is ContestPhase.PLAYING and not self.holds()
 
+    @property
+    def goes_on(self) -> bool:
+        """Whether games of it may be drawn and started, now or later."""
+        return self.phase in (ContestPhase.PLANNED, ContestPhase.PLAYING)
+
     def holds(self, here: int = 0) -> tuple[Hold, ...]:
         """What keeps every game from starting, with `here` bots."""
-        if self.phase not in (ContestPhase.PLANNED, ContestPhase.PLAYING):
+        if not self.goes_on:
             return ()
         found = []
         if self.phase is ContestPhase.PLANNED:

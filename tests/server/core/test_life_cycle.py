@@ -11,7 +11,8 @@ from tests.slices import all_of
 
 from arena_server.core.commands import UNCONFIRMED
 from arena_server.core.cut import shown_until
-from arena_server.core.events import Freeze, Hours, Tick, TimeUp
+from arena_server.core.events import DrawDone, Freeze, Hours, Tick, TimeUp
+from arena_server.core.facts import Drawn
 from arena_server.core.formats.length import Length
 from arena_server.core.journal import JournalError, Past
 from arena_server.core.log_events import BotAbsent
@@ -383,6 +384,15 @@ class TestEnd:
         again.event(TimeUp())
         again.event(Tick())
         assert again.finished == "incomplete"
+
+    def test_a_draw_that_comes_after_the_end_changes_nothing(self) -> None:
+        harness = seated("ann", "bob", format="knockout", options=ONE_PLY)
+        harness.event(TimeUp())
+        play_first(harness)
+        before = harness.contest.status.progress()
+        assert (before.ended, before.done, before.total) == ("incomplete", 1, 2)
+        assert harness.event(DrawDone(Drawn(2, 3, 2, (("ann", "bob"),)))) == []
+        assert harness.contest.status.progress() == before
 
 
 class TestFreeze:

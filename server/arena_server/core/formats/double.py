@@ -111,7 +111,8 @@ class DoubleElimination(Knockout):
         if self._finished():
             return 0
         drawn = sum(isinstance(each, Encounter) for made in self.draws.rounds for each in made)
-        return (2 * (len(self.terms.names) - 1) + self._resets - drawn) * self.terms.games
+        matches = 2 * (len(self.terms.names) - 1) + self._resets - drawn
+        return matches * self.terms.games + self._further_to_come()
 
     def has_games(self, name: str) -> bool:
         return Rounds.has_games(self, name) or (not self._finished() and name not in self._out_at())

@@ -168,7 +168,13 @@ class Knockout(Rounds):
 
     def most_to_come(self) -> int:
         matches = (len(self._last) if self.levels else self.places) - 1
-        return (matches + self._third_to_come() + self._without_opponent()) * self.terms.games
+        rest = matches + self._third_to_come() + self._without_opponent()
+        return rest * self.terms.games + self._further_to_come()
+
+    def _further_to_come(self) -> int:
+        """How many games the tied pairings of a level that is played are still to play, and will."""
+        tied = [] if self.draws.is_open else self._tied()
+        return len(tied) * self._further[0] if tied else 0
 
     def _third_to_come(self) -> bool:
         """Whether a match for the third place may be drawn: both semi-finals have, or may have, a loser."""
