@@ -42,7 +42,8 @@ def alone(path: Path, file: ContestFile) -> SeatedContest:
 class Season:
     """The stages of one file in their order; `begun` are those that have begun, by their contests.
 
-    `late` are the bots that were added to these and are not in the file.
+    `late` are the bots that were added to these and are not in the file, and those that have another token
+    than there.
     """
 
     path: Path
@@ -128,4 +129,5 @@ def with_begun(season: Season, database: Database, *, new: bool = False) -> Seas
     if not begun:
         return season
     with Results(database) as results:
-        return Season(season.path, season.stages, begun, late_bots(results, begun.values()))
+        bots = {bot.name: bot for stage in season.stages for bot in stage.pool}
+        return Season(season.path, season.stages, begun, late_bots(results, begun.values(), bots.values()))

@@ -1,7 +1,7 @@
 """Which stages of a season have begun, and who comes into one that has not.
 
     begun_stages     by the rows of the contests alone, before a server listens
-    late_bots        whom the organiser has added to a stage, as the next ones know them
+    late_bots        whom the organiser has added to a stage, or given a token, as the next ones know them
     draw_entrants    by the final tables of the contests before it: the rule of `stats.qualifying`
     check_entrants   the same once more, for `arena verify`
 
@@ -85,17 +85,23 @@ def begun_stages(stages: Iterable[SeasonStage], latest: Mapping[str, StoredConte
     }
 
 
-def late_bots(results: Results, begun: Iterable[BegunStage]) -> dict[str, BotTable]:
+def late_bots(
+    results: Results, begun: Iterable[BegunStage], bots: Iterable[BotTable] = ()
+) -> dict[str, BotTable]:
     """The late entrants of stages, which are in their order, with the tokens that they had last.
 
-    One whose token is not known is left out.
+    So are those of the `bots` of the file that have got another token. A late entrant whose token is not
+    known is left out.
     """
     found: dict[str, BotTable] = {}
+    known = {bot.name: bot for bot in bots}
+    # The server itself starts all others, and gives them keys.
+    remote = {name: bot for name, bot in known.items() if not (bot.is_local or bot.person)}
     for stage in begun:
         for fact in results.facts.all(results.contest(str(stage.number))):
             match fact:
-                case Joined(name, _, concurrency, owner, author, language, url):
-                    # The order that added it was checked.
+                case Joined(name, _, concurrency, owner, author, language, url) if name not in known:
+                    # The order that added it was checked. One that has got a table since is as it has it.
                     found[name] = BotTable.model_construct(
                         name=name,
                         concurrency=concurrency,
@@ -104,8 +110,8 @@ def late_bots(results: Results, begun: Iterable[BegunStage]) -> dict[str, BotTab
                         language=language,
                         url=url,
                     )
-                case TokenSet(name, digest) if name in found:
-                    found[name] = found[name].model_copy(update={"token_sha256": digest})
+                case TokenSet(name, digest) if (bot := remote.get(name, found.get(name))) is not None:
+                    found[name] = bot.model_copy(update={"token_sha256": digest})
     # An earlier version kept no token of a contest that is over; without one its name alone would log in.
     return {name: bot for name, bot in found.items() if bot.token_sha256 is not None}
 

@@ -79,10 +79,10 @@ class SeasonStage:
     ) -> ContestFile:
         """The file of the contest of these bots, the best seed first; `source` is its name in errors.
 
-        `late` has the tables of those that are not in the file. Raises ConfigError if the format cannot be
-        played by them.
+        `late` has the tables of those that are not in the file, or have another token than there. Raises
+        ConfigError if the format cannot be played by them.
         """
-        bots = {**(late or {}), **{bot.name: bot for bot in self.pool}}
+        bots = {**{bot.name: bot for bot in self.pool}, **(late or {})}
         tables = {"bot": [bots[name] for name in names]}
         file = self.file.model_copy(update=tables)
         complete(file, f"{source}: stage {self.label}")

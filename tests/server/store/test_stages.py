@@ -127,6 +127,8 @@ def test_a_late_entrant_comes_on_with_its_newest_token(stages: list[SeasonStage]
         entry_of(CONTEST, fact)
         for fact in (
             TokenSet("d", "0" * 64),
+            TokenSet("a", "8" * 64),
+            TokenSet("a", "9" * 64),
             Joined("e", 7, 2, "two words", "Eve", "C", "https://e.example"),
             TokenSet("e", "1" * 64),
             TokenSet("e", "2" * 64),
@@ -139,15 +141,19 @@ def test_a_late_entrant_comes_on_with_its_newest_token(stages: list[SeasonStage]
     keep(tmp_path, "s-one", NAMES, *joined, pairs=[("e", "a"), ("f", "b"), ("a", "c")])
     one = begun(tmp_path, stages)["s-one"]
     with Results(tmp_path / "arena.db") as opened:
-        late = late_bots(opened, [one])
+        own = {"d": {"engine": "random"}}  # the server starts it, and gives it keys
+        file = [bot.model_copy(update=own.get(bot.name)) for bot in stages[0].pool]
+        late = late_bots(opened, [one], file)
+        again = [*file, BotTable(name="e", engine="random")]  # whoever has a table now
+        assert set(late_bots(opened, [one], again)) == {"a", "f"}
         names, origin = draw_entrants(opened, stages[1], {"s-one": 1}, late)
     eve: dict[str, Any] = {"owner": "two words", "author": "Eve", "language": "C", "url": "https://e.example"}
     e = BotTable.model_construct(name="e", concurrency=2, token_sha256="2" * 64, **eve)
-    assert (late["e"], late["f"].owner, set(late)) == (e, None, {"e", "f"})
+    assert (late["e"], late["f"].owner, set(late)) == (e, None, {"a", "e", "f"})
     assert names == ["e", "a"], "f was removed"
     assert origin["unknown"] == ["g"], "its token is not known"
     file = stages[1].seated(names, "season.toml", late)
-    assert [(bot.name, bot.token_sha256) for bot in file.bot] == [("e", "2" * 64), ("a", None)]
+    assert [(bot.name, bot.token_sha256) for bot in file.bot] == [("e", "2" * 64), ("a", "9" * 64)]
     # In a third stage it is no late entrant any more, and its token may have been changed in the second.
     keep(tmp_path, "s-two", ("e", "a"), entry_of(CONTEST, TokenSet("e", "4" * 64)), origin=origin, games=0)
     both = begun(tmp_path, stages).values()
