@@ -213,7 +213,11 @@ class Client:
             if self._by_key:
                 self._refused(self.name)
             self.resume = None
-        if self.reads and self.bot.returns and not last.startswith(FINAL):
+        if last.startswith(b"BYE ") and b" again=" in last:
+            # For the next contest, in which its key is worth nothing.
+            self.resume = None
+            self._queue.after(int(last.rpartition(b" again=")[2]) * MS, self.connect)
+        elif self.reads and self.bot.returns and not last.startswith(FINAL):
             wait = int(last.rpartition(b"retry_after=")[2]) * MS if b" retry_after=" in last else 0
             self._queue.after(self.pause() + wait, self.connect)
 

@@ -13,7 +13,7 @@ from random import Random
 from tests.simulation.crashes import HOUR, QUEUED, Steady
 from tests.simulation.edge_cells import LATE, NAMES, Cell, config_of
 from tests.simulation.network import MS, SECOND
-from tests.simulation.world import World
+from tests.simulation.world import Plan, World
 
 from arena_protocol.record import VOID
 from arena_server.core.contest import Contest
@@ -44,12 +44,12 @@ class Erring(Player):
 class Watched:
     """A world in which the script of its cell is played, and what was answered."""
 
-    def __init__(self, cell: Cell) -> None:
+    def __init__(self, cell: Cell, beside: Sequence[Plan] | None = None) -> None:
         self.cell, self.rng = cell, Random(cell.seed)
         kind = Erring if cell.terms.startswith("probation") else Player
         late = (LATE,) if LATE in cell.script else ()
         kinds = dict.fromkeys((*NAMES[: cell.bots], *late), kind)
-        self.world = World(cell.seed, config_of(cell), kinds, QUEUED, late=frozenset(late))
+        self.world = World(cell.seed, config_of(cell), kinds, QUEUED, late=frozenset(late), beside=beside)
         #: Each order and its answer: None if it was carried out.
         self.answers: list[tuple[str, str | None]] = []
         self.steps = [step for step in cell.script.split("; ") if step]
@@ -117,7 +117,7 @@ class Watched:
             self.world.queue.after(0, self._next)
 
     def _looked_at(self, name: str, status: str) -> None:
-        if status != "running":
+        if status != "running" and name == "end":
             self._begin()
 
     # -- the script
@@ -126,8 +126,8 @@ class Watched:
         if not self.steps:
             # A power cut may have taken back what was answered, too.
             self._looks += 1
-            if self.world.server.finished in (None, "stopped") and self._looks < LOOKS:
-                if self.world.server.finished is None and (again := self._lost()):
+            if self.world.ending in (None, "stopped") and self._looks < LOOKS:
+                if self.world.ending is None and (again := self._lost()):
                     self._do(again)
                 self.world.queue.after(SECOND, self._next)
             return
@@ -212,7 +212,7 @@ def played(cell: Cell) -> Watched:
     watched = Watched(cell)
     watched.run()
     world = watched.world
-    assert world.server.finished is not None
+    assert world.ending is not None
     if world.server.alive and "end" in world.server.process.runs:
         check_end(world)
     check_second_start(world)
@@ -222,7 +222,7 @@ def played(cell: Cell) -> Watched:
 def check_end(world: World) -> None:
     """Each game was played, or is named with a reason; the table is whole."""
     progress = world.contest.status.progress()
-    ending = world.server.finished
+    ending = world.ending
     assert progress.ended == ending
     assert progress.running == 0
     assert progress.holds == () == progress.waiting
@@ -267,7 +267,7 @@ def check_second_start(world: World) -> None:
     world.server.disk.settle()
     past = world.server.disk.past("end")
     part = world.parts[0]
-    ended = world.server.finished if world.server.finished in FINAL else None
+    ended = world.ending if world.ending in FINAL else None
     entrants = [each for name, each in part.entrants.items() if name != LATE]
     again = Contest(part.plan.config, entrants, lambda n: "0" * 2 * n, world.queue.now, past, ended=ended)
     progress = again.status.progress()
@@ -277,7 +277,7 @@ def check_second_start(world: World) -> None:
     before = world.contest.status.progress()
     assert [row_json(row) for row in progress.standings] == [row_json(row) for row in before.standings]
     assert (progress.done, progress.void) == (before.done, before.void)
-    if world.server.finished in FINAL:
+    if world.ending in FINAL:
         assert progress.total == before.total
     orders = [(order.verb, order.target) for order in world.contest.status.overview().orders]
     assert [(order.verb, order.target) for order in again.status.overview().orders] == orders

@@ -73,6 +73,15 @@ class Observer(Protocol):
         """The server was dead, and goes on from what was durable."""
 
 
+class Nobody:
+    """An Observer that does nothing."""
+
+    def ignore(self, *_: object) -> None:
+        """Whatever happens."""
+
+    handled = routed = carried_out = restarted = ignore
+
+
 class Host(Protocol):
     """What a process reports to the machine that it runs on."""
 
@@ -142,6 +151,14 @@ class SimulatedProcess:
             self.feed(name, Tick())
             if observed and name in self.runs:
                 self.feed(name, Observe(0, on=True))
+
+    def add(self, name: str, run: Run, *, observed: bool) -> None:
+        """Run one more contest."""
+        self.runs[name] = run
+        self.router.add(Member(run.contest, run.listed))
+        self.feed(name, Tick())
+        if observed:
+            self.feed(name, Observe(0, on=True))
 
     def die(self) -> None:
         """End at this very moment: nothing that is under way happens any more."""

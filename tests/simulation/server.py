@@ -14,20 +14,24 @@ from typing import Any
 
 from tests.simulation.disk import Disk
 from tests.simulation.network import MS, SECOND, EventQueue, FaultProfile, Link, ServerSocket, one_in
-from tests.simulation.process import Observer, Run, SimulatedProcess
+from tests.simulation.process import Nobody, Observer, Run, SimulatedProcess
 
 from arena_server.core.admission import ConnectionLimits
 from arena_server.core.contest import Contest
 from arena_server.core.events import Command, Stop, Suspend
 from arena_server.core.journal import Past
+from arena_server.core.life import INCOMPLETE, STOPPED
 from arena_server.core.router import UNLIMITED
 
 
 @dataclass(frozen=True, slots=True)
 class Hosted:
-    """A contest of the server: `make(now, past)` begins it, or goes on with it; `observer` sees all of it."""
+    """A contest of the server; `observer` sees all of it.
 
-    make: Callable[[int, Past | None], Contest]
+    `make(now, past, ended)` begins it, goes on with it, or serves one that has `ended` as it is.
+    """
+
+    make: Callable[[int, Past | None, str | None], Contest]
     observer: Observer
     listed: bool = True
 
@@ -44,8 +48,13 @@ class SimulatedServer:
         *,
         observed: bool = False,
         limits: ConnectionLimits = UNLIMITED,
+        serves_over: bool = False,
     ) -> None:
-        """`observed`: a page in the server's process reads the transcripts."""
+        """`observed`: a page in the server's process reads the transcripts.
+
+        `serves_over`: one that is started again has the contests that are over, too, as `arena serve` does,
+        and goes on with one that is incomplete, unless it is `closed`.
+        """
         self.queue = queue
         self.disk = Disk(queue, faults, rng, self._boundary)
         self.accepted = self.crashes = self.stops = self._orders = 0
@@ -58,10 +67,14 @@ class SimulatedServer:
         self.closed: dict[str, Exception] = {}
         #: When each of them did so, in ns.
         self.ended_at: dict[str, int] = {}
+        #: Whether a contest is to come that is not there yet, and whether one that is incomplete stays so.
+        self.awaits: Callable[[], bool] = lambda: False
+        self.is_closed: Callable[[str], bool] = lambda name: False
         #: Called before a process does anything.
         self.begins: Callable[[SimulatedProcess], None] = lambda process: None
         self._observed = observed
         self._limits = limits
+        self._serves_over = serves_over
         self._hosted = dict(hosted)
         self._faults = faults
         self._rng = rng
@@ -78,11 +91,23 @@ class SimulatedServer:
         """A process that goes on with these contests; call its `start` next."""
         runs = {}
         for name, past in pasts.items():
-            hosted = self._hosted[name]
-            runs[name] = Run(hosted.make(self.queue.now, past), hosted.observer, listed=hosted.listed)
+            runs[name] = self._run(name, past)
+        for name in self.reasons if self._serves_over else ():
+            runs[name] = self._run(name, self.disk.past(name), self.reasons[name])
         self.runs |= runs
         self._stopping = False
         return SimulatedProcess(runs, self, self.queue, self.disk, self._faults, self._rng, self._limits)
+
+    def _run(self, name: str, past: Past | None, ended: str | None = None) -> Run:
+        hosted = self._hosted[name]
+        contest = hosted.make(self.queue.now, past, ended)
+        return Run(contest, hosted.observer if ended is None else Nobody(), listed=hosted.listed)
+
+    def add(self, name: str, hosted: Hosted) -> None:
+        """Begin a contest beside the others; call it while the server runs, and has not finished."""
+        self._hosted[name] = hosted
+        self.runs[name] = run = self._run(name, None)
+        self.process.add(name, run, observed=self._observed)
 
     def start(self) -> None:
         """Let the contests do what is due at once."""
@@ -106,7 +131,11 @@ class SimulatedServer:
 
     @property
     def finished(self) -> str | None:
-        """How the last contest ended; None while any goes on."""
+        """How the last contest ended; None while any goes on, or is to come."""
+        return None if self.awaits() else self._all_ended
+
+    @property
+    def _all_ended(self) -> str | None:
         over = self.reasons.keys() | self.closed.keys()
         return next(reversed(self.reasons.values()), "closed") if over >= self._hosted.keys() else None
 
@@ -150,7 +179,7 @@ class SimulatedServer:
 
     def _leave(self) -> None:
         """End in order once all contests have ended after a stop, and be started again a little later."""
-        if self.finished is None:
+        if self._all_ended is None:
             return
         self.stops += 1
         self.process.die()
@@ -182,6 +211,9 @@ class SimulatedServer:
         self.queue.after(self._rng.randrange(10 * MS, 3 * SECOND), lambda: self._restart(power))
 
     def _restart(self, power: bool) -> None:
+        if self._serves_over:
+            again = {name: reason for name, reason in self.reasons.items() if self._goes_on(name, reason)}
+            self.reasons = {name: each for name, each in self.reasons.items() if name not in again}
         going_on = [name for name in self._hosted if name not in self.reasons and name not in self.closed]
         pasts = {name: self.disk.past(name) for name in going_on}
         for name, past in pasts.items():
@@ -190,3 +222,6 @@ class SimulatedServer:
         self._events += self.process.events
         self.process = self._process(pasts)
         self.start()
+
+    def _goes_on(self, name: str, reason: str) -> bool:
+        return reason == STOPPED or (reason == INCOMPLETE and not self.is_closed(name))

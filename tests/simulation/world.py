@@ -54,11 +54,14 @@ class Order(NamedTuple):
 class Part:
     """One contest of a world: its entrants, its checker and the machines of its bots."""
 
-    def __init__(self, plan: Plan, world: Worlds, secrets: Random) -> None:
+    def __init__(
+        self, plan: Plan, world: Worlds, secrets: Random, tokens: Mapping[str, str] = MappingProxyType({})
+    ) -> None:
+        """A bot of `tokens` has this one, as in another contest."""
         self.plan = plan
         self._secrets = secrets
         self._world = world
-        tokens = {name: secrets.randbytes(8).hex() for name in plan.kinds}
+        tokens = {name: tokens.get(name) or secrets.randbytes(8).hex() for name in plan.kinds}
         self.entrants = {
             name: Entrant(
                 name,
@@ -80,13 +83,19 @@ class Part:
         )
         #: By the bot's name, and beyond its first slot by name and slot.
         self.clients: dict[str, Client] = {}
-        self._tokens = tokens
+        self.tokens = tokens
 
-    def make(self, now: int, past: Past | None) -> Contest:
+    def make(self, now: int, past: Past | None, ended: str | None = None) -> Contest:
         """The contest of a server that is started, or started again."""
         plan, secrets = self.plan, self._secrets
         entrants = [each for name, each in self.entrants.items() if name not in plan.late]
-        return plan.contest(plan.config, entrants, lambda n: secrets.randbytes(n).hex(), now, past)
+        draw = lambda n: secrets.randbytes(n).hex()  # noqa: E731
+        return plan.contest(plan.config, entrants, draw, now, past, ended=ended)
+
+    @property
+    def hosted(self) -> Hosted:
+        """What a server has of it."""
+        return Hosted(self.make, self.checker, self.plan.listed)
 
     @property
     def contest(self) -> Contest:
@@ -123,7 +132,7 @@ class Part:
         # A script says HELLO in ways of its own, and a bot that misbehaves may be kept out.
         kept_out = self._while_it_runs(self.checker.kept_out) if kind in HONEST else lambda name, line: None
         client = Client(name, kind, world.queue, world.branch(), world.dial, refused, kept_out)
-        client.token = self._tokens[name]
+        client.token = self.tokens[name]
         client.rivals = tuple(other for other in self.plan.kinds if other != name)
         client.clock_ms = config.clock_ms
         client.asks = config.storage_bytes > 0
@@ -141,23 +150,49 @@ class Worlds:
         faults: FaultProfile = LOCAL,
         orders: Sequence[Order] = (),
         limits: ConnectionLimits = UNLIMITED,
+        *,
+        several: bool = False,
     ) -> None:
+        """`several`: a bot has one token for all contests, and the server has those that are over, too."""
         self.queue = EventQueue()
         self._orders = orders
         self._rng = seeded(seed)
         self._faults = faults
-        self.parts = [Part(plan, self, self.branch()) for plan in plans]
-        hosted = {
-            part.plan.config.name: Hosted(part.make, part.checker, part.plan.listed) for part in self.parts
-        }
+        self._several = several
+        self.parts: list[Part] = []
+        for plan in plans:
+            self.parts.append(self._new_part(plan))
+        hosted = {part.plan.config.name: part.hosted for part in self.parts}
         # With half of the seeds a page watches too.
         watched = seed % 2 == 1
         self.server = SimulatedServer(
-            hosted, self.queue, faults, self.branch(), observed=watched, limits=limits
+            hosted,
+            self.queue,
+            faults,
+            self.branch(),
+            observed=watched,
+            limits=limits,
+            serves_over=several,
         )
         self.server.resumed = self._come_back
         for part in self.parts:
             part.connect_bots()
+
+    def _new_part(self, plan: Plan) -> Part:
+        tokens = self.parts[0].tokens if self._several and self.parts else {}
+        return Part(plan, self, self.branch(), tokens)
+
+    def add(self, plan: Plan, clients: dict[str, Client] | None = None) -> Part:
+        """Begin one more contest beside the others; its bots are `clients`, or machines of its own."""
+        self.parts.append(part := self._new_part(plan))
+        self.server.add(plan.config.name, part.hosted)
+        if clients is not None:
+            part.clients = clients
+            return part
+        part.connect_bots()
+        for client in part.clients.values():
+            self.queue.after(self._rng.randrange(50 * MS), client.connect)
+        return part
 
     def branch(self) -> Random:
         """A source of chance of its own, so that the draws of one part do not shift those of another."""
@@ -170,14 +205,15 @@ class Worlds:
     def run(self, limit: int, arrivals: Mapping[str, int] | None = None) -> None:
         """Play until every contest has finished and nothing is left to happen.
 
-        `arrivals` says when which bots connect; without it all do within 50 ms. Raises Violation if
-        something that must hold does not, or after `limit` nanoseconds.
+        `arrivals` says when which bots of the first contest connect; all others do within 50 ms. Raises
+        Violation if something that must hold does not, or after `limit` nanoseconds.
         """
         for part in self.parts:
             for name, client in part.clients.items():
-                if arrivals is None or name in arrivals:
-                    moment = self._rng.randrange(50 * MS) if arrivals is None else arrivals[name]
-                    self.queue.after(moment, client.connect)
+                if arrivals is None or part is not self.parts[0]:
+                    self.queue.after(self._rng.randrange(50 * MS), client.connect)
+                elif name in arrivals:
+                    self.queue.after(arrivals[name], client.connect)
         for order in self._orders:
             self.queue.after(order.at, partial(self._give, order))
         self.server.start()
@@ -217,10 +253,14 @@ class World(Worlds):
         orders: Sequence[Order] = (),
         late: frozenset[str] = frozenset(),
         frozen: frozenset[str] = frozenset(),
+        beside: Sequence[Plan] | None = None,
     ) -> None:
+        """Those of `beside` are on the same server; None: this contest is alone on one that ends with it."""
         self.config = config
         self.kinds = kinds
-        super().__init__(seed, [Plan(config, kinds, slots, late=late, frozen=frozen)], faults, orders)
+        plan = Plan(config, kinds, slots, named=bool(beside), late=late, frozen=frozen)
+        several = beside is not None
+        super().__init__(seed, [plan, *(beside or ())], faults, orders, several=several)
         self._part = self.parts[0]
         self.entrants = self._part.entrants
         self.checker = self._part.checker
@@ -230,6 +270,11 @@ class World(Worlds):
     def contest(self) -> Contest:
         """The contest of the current process of the server."""
         return self._part.contest
+
+    @property
+    def ending(self) -> str | None:
+        """How it has ended; None while it goes on."""
+        return self.server.reasons.get(self.config.name)
 
     @property
     def records(self) -> dict[str, GameRecord]:
