@@ -292,9 +292,7 @@ class Contest:
             case Abandoned():
                 self._handlers.abandoned(event, now)
             case DrawDone() | HandOut():
-                # A draw may take longer than the contest: its end, and its total, stand.
-                if self.life.goes_on:
-                    self._games.planned(event)
+                self._planned(event)
             case _:
                 self._parts.take(event, now)
         # Nothing can start or end unless a game ended or a player came or left; after the end
@@ -344,6 +342,11 @@ class Contest:
                 self.output.effects.append(LoopStalled(stall))
                 if stall > self._config.stall_ms:
                     self._games.void_all(f"stalled {stall} ms", now, running_at=ended)
+
+    def _planned(self, event: DrawDone | HandOut) -> None:
+        # A draw may take longer than the contest: its end, and its total, stand.
+        if self.life.goes_on:
+            self._games.planned(event)
 
     def _obey(self, command: Command | Observe, now: int) -> None:
         if isinstance(command, Observe):
