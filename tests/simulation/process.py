@@ -73,7 +73,7 @@ class Observer(Protocol):
         """The server was dead, and goes on from what was durable."""
 
 
-class Nobody:
+class Unobserved:
     """An Observer that does nothing."""
 
     def ignore(self, *_: object) -> None:

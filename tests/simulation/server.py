@@ -14,7 +14,7 @@ from typing import Any
 
 from tests.simulation.disk import Disk
 from tests.simulation.network import MS, SECOND, EventQueue, FaultProfile, Link, ServerSocket, one_in
-from tests.simulation.process import Nobody, Observer, Run, SimulatedProcess
+from tests.simulation.process import Observer, Run, SimulatedProcess, Unobserved
 
 from arena_server.core.admission import ConnectionLimits
 from arena_server.core.contest import Contest
@@ -101,7 +101,7 @@ class SimulatedServer:
     def _run(self, name: str, past: Past | None, ended: str | None = None) -> Run:
         hosted = self._hosted[name]
         contest = hosted.make(self.queue.now, past, ended)
-        return Run(contest, hosted.observer if ended is None else Nobody(), listed=hosted.listed)
+        return Run(contest, hosted.observer if ended is None else Unobserved(), listed=hosted.listed)
 
     def add(self, name: str, hosted: Hosted) -> None:
         """Begin a contest beside the others; call it while the server runs, and has not finished."""
