@@ -142,9 +142,9 @@ def test_a_late_entrant_comes_on_with_its_newest_token(stages: list[SeasonStage]
     one = begun(tmp_path, stages)["s-one"]
     with Results(tmp_path / "arena.db") as opened:
         own = {"d": {"engine": "random"}}  # the server starts it, and gives it keys
-        file = [bot.model_copy(update=own.get(bot.name)) for bot in stages[0].pool]
-        late = late_bots(opened, [one], file)
-        again = [*file, BotTable(name="e", engine="random")]  # e has a table now
+        bots = [bot.model_copy(update=own.get(bot.name)) for bot in stages[0].pool]
+        late = late_bots(opened, [one], bots)
+        again = [*bots, BotTable(name="e", engine="random")]  # e has a table now
         assert set(late_bots(opened, [one], again)) == {"a", "f"}
         names, origin = draw_entrants(opened, stages[1], {"s-one": 1}, late)
     eve: dict[str, Any] = {"owner": "two words", "author": "Eve", "language": "C", "url": "https://e.example"}
