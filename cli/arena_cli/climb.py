@@ -305,10 +305,19 @@ def _print(bot: str, ladder: RatedLadder, steps: Sequence[ClimbStep], options: C
         typer.echo(f"{row['rung']:>4}  {row['player']:<32}{row['rating']:>8g}{pairs:>8}{row['score']:>8.1%}")
     typer.echo(f"{_where(ladder, now)}, {games} games")
     if number < len(ladder.rungs):
-        following = ladder.rungs[number].player
-        typer.echo(f"the next rung: arena match {shlex.quote(bot)} {following} --sprt")
+        typer.echo(f"the next rung: {_match(bot, ladder, number)}")
     else:
         typer.echo("this is the last rung: nothing on this ladder is rated higher")
+
+
+def _match(bot: str, ladder: RatedLadder, at: int) -> str:
+    """The command of a match with a rung, under the rules of the ladder."""
+    words = ["arena", "match", bot, ladder.rungs[at].player]
+    if ladder.game != "insertion":
+        words += ["--game", ladder.game]
+    for key, value in ladder.options.items():
+        words += ["--option", f"{key}={value}"]
+    return shlex.join([*words, "--sprt"])
 
 
 def _finite(value: float) -> float | None:

@@ -40,6 +40,8 @@ from arena_server.store.reader import Results
 SHORT = ("--option", "plies=8", "--clock", "60s")
 #: The widest step of a ladder of this version is below 150 points, but for these.
 GAPS = {"xo": 450}
+#: The share of even games that is drawn, where it is large.
+DRAWS = {"tictactoe": 0.5}
 LADDER = RatedLadder("insertion", {}, tuple(Rung(f"r{at}", 80.0 * at) for at in range(30)))
 
 
@@ -272,12 +274,12 @@ def test_the_ladders_of_this_version(path: Path) -> None:
 @pytest.mark.parametrize("path", sorted(FOLDER.glob("*.json")), ids=lambda path: path.stem)
 def test_players_of_every_strength_find_their_rung(path: Path) -> None:
     """Players that draw lots: the interval has the rating, and two climbs end side by side."""
-    ladder = RatedLadder.read(path)
+    ladder, draws = RatedLadder.read(path), DRAWS.get(path.stem, 0.0)
     ratings = [(one + two) / 2 for one, two in pairwise(ladder.ratings)][:: 1 + len(ladder.rungs) // 12]
     missed = apart = 0
     for rating in ratings:
         found = [
-            place(played(climbed(logistic(rating, seed, ladder=ladder), ladder=ladder), ladder))
+            place(played(climbed(logistic(rating, seed, draws=draws, ladder=ladder), ladder=ladder), ladder))
             for seed in (1, 2)
         ]
         assert all(each.width <= WIDTH for each in found)
@@ -359,7 +361,10 @@ def test_an_engine_climbs_twice_to_the_same_rung(short: str) -> None:
     text = arena(*words)[0].splitlines()
     assert text[0].split() == ["rung", "player", "rating", "pairs", "score"]
     assert text[-2].endswith(f"{answer['games']} games")
-    assert text[-1].startswith(("the next rung: arena match ", "this is the last rung"))
+    rung = int(answer["rung"])
+    last = "the next rung: arena match greedy:slip=20 {} --option plies=8 --sprt"
+    said = [last.format(player) for player in ("dummy", "greedy:slip=50", "greedy")]
+    assert text[-1] == [*said, "this is the last rung: nothing on this ladder is rated higher"][rung]
 
 
 def test_the_rungs_are_listed(short: str) -> None:
@@ -376,7 +381,7 @@ def test_the_rungs_are_listed(short: str) -> None:
         ((), "climb: expected a BOT, or --list"),
         (
             ("greedy", "--game", "chess"),
-            "climb: no ladder for chess; there are insertion, xo, and --ladder FILE",
+            "climb: no ladder for chess; there are insertion, tictactoe, xo, and --ladder FILE",
         ),
         (("nosuch",), "no engine 'nosuch'"),
         (("greedy", "--option", "plies=8"), "climb: the ratings are those of insertion plies="),
