@@ -61,7 +61,14 @@ def write_plies(folder: Path, games: Games, opened: Opened) -> list[Path]:
             arrays["actions"] = np.array(encoder.actions)
             arrays["signs"] = np.array(list(encoder.signs), "U1")
             np.savez_compressed(file, **arrays)
+    remove_others(folder, written, "npz")
     return written
+
+
+def remove_others(folder: Path, written: Sequence[Path], form: str) -> None:
+    """Remove the files of an earlier, longer export: who reads `plies-*` would take their plies for ours."""
+    for path in set(folder.glob(f"plies-{'[0-9]' * 5}.{form}")) - set(written):
+        path.unlink()
 
 
 def blocks(games: Games) -> Iterator[tuple[PositionEncoder, dict[str, Any]]]:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from arena.encoding import PositionEncoder
-from arena_cli.export_arrays import COLUMNS, ONCE, Games, Opened, blocks
+from arena_cli.export_arrays import COLUMNS, ONCE, Games, Opened, blocks, remove_others
 from arena_protocol.errors import needs_extra
 from arena_server.errors import ConfigError
 
@@ -48,6 +48,7 @@ def write_parquet(folder: Path, games: Games, opened: Opened) -> list[Path]:
                 last, groups = encoder, 0
             writer.write_table(_table(arrays, schema))
             groups += 1
+    remove_others(folder, written, "parquet")
     return written
 
 

@@ -72,7 +72,7 @@ class MatchConditions:
             name, settings = self.game or "insertion", game_options(self.option)
         rules = make_game(name, settings, allow_unknown=False)
         if self.library is not None:
-            settings["board"] = start_positions(self.library, rules)
+            settings["board"] = start_positions(self.library, rules, "--book")
         plan = MatchPlan(
             game=name,
             options=settings,
@@ -99,7 +99,7 @@ class MatchConditions:
             "--game": self.game,
             "--clock": self.clock,
             "--option": self.option,
-            "--library": self.library,
+            "--book": self.library,
         }
         if twice := [option for option, value in given.items() if value is not None]:
             raise ConfigError(f"{twice[0]}: expected without --config, which decides it")

@@ -243,8 +243,8 @@ def tls_context(tls: bool, certificates: Path | None) -> ssl.SSLContext | None:
         raise ConfigError(f"--tls-ca: {certificates}: {why}") from None
 
 
-def start_positions(path: Path, rules: Game[Any]) -> str:
-    """Return the positions of a library as option `board` of a game. Raises ConfigError."""
+def start_positions(path: Path, rules: Game[Any], option: str = "--library") -> str:
+    """Return the positions of a library as option `board` of a game. Raises ConfigError, naming `option`."""
     from arena_protocol.games.base import GameError
     from arena_protocol.library import parse_library, start_boards
     from arena_protocol.text import text_of
@@ -253,9 +253,9 @@ def start_positions(path: Path, rules: Game[Any]) -> str:
     try:
         return start_boards(parse_library(text_of(path.read_bytes())), rules)
     except OSError as error:
-        raise ConfigError(f"--library: cannot read {path}: {error.strerror}") from None
+        raise ConfigError(f"{option}: cannot read {path}: {error.strerror}") from None
     except (GameError, UnicodeDecodeError) as error:
-        raise ConfigError(f"--library: {path}: {error}") from None
+        raise ConfigError(f"{option}: {path}: {error}") from None
 
 
 def game_options(given: Iterable[str] | None) -> dict[str, object]:

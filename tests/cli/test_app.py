@@ -7,7 +7,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterator
-from importlib import metadata
+from importlib import import_module, metadata
 from pathlib import Path
 from typing import Any
 
@@ -16,8 +16,9 @@ from tests.plugged import install, plugged
 from tests.server.programs import ARENA, Shell
 
 import arena_cli
-from arena_cli import main, user_message
+from arena_cli import main
 from arena_cli.app import numbers_as_arguments
+from arena_cli.program import user_message
 from arena_cli.streams import open_streams, outlive_readers
 from arena_protocol.messages import VERSION
 
@@ -197,6 +198,19 @@ class TestProgram:
         monkeypatch.setattr("arena_cli.app.app", interrupted)
         outcome = shell()
         assert (outcome.code, outcome.err) == (130, "")
+
+    def test_ctrl_c_while_it_is_imported_prints_nothing(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        class Interrupts:
+            def find_spec(self, name: str, *_: object) -> None:
+                if name.startswith("arena_") and name != "arena_cli":
+                    raise KeyboardInterrupt
+
+        for name in [each for each in sys.modules if each.startswith("arena_")]:
+            monkeypatch.delitem(sys.modules, name)
+        monkeypatch.setattr(sys, "meta_path", [Interrupts(), *sys.meta_path])
+        with pytest.raises(SystemExit) as ended:
+            import_module("arena_cli").main()
+        assert ended.value.code == 130
 
     @pytest.mark.real
     @pytest.mark.soak

@@ -20,7 +20,7 @@ from tests.server.records import Kept
 from tests.slices import rows
 from typer.testing import CliRunner
 
-from arena_cli import climb_ladder, user_message
+from arena_cli import climb_ladder
 from arena_cli.app import app
 from arena_cli.climb import BEYOND, WIDTH, ClimbBounds, ClimbStep, Measure, climb
 from arena_cli.climb_ladder import FOLDER, RatedLadder, Rung, first_games
@@ -28,6 +28,7 @@ from arena_cli.climb_rating import Against, guess, place
 from arena_cli.engine_games import play
 from arena_cli.match_run import MatchPlan, MatchRun
 from arena_cli.paired import play_paired
+from arena_cli.program import user_message
 from arena_engines.registry import create, engines_of
 from arena_protocol.games import make_game
 from arena_server.core.deal import Setting

@@ -130,4 +130,9 @@ def test_void_games_are_left_out_and_other_options_begin_a_file(tmp_path: Path) 
     first, second = (rows_of(path) for path in write_plies(tmp_path, games, opened))
     assert (set(first["game"]), set(second["game"]), set(second["result"])) == ({"g1"}, {"g3"}, {0})
     assert first["observation"].shape[1] > second["observation"].shape[1]
+    (tmp_path / "plies-new.npz").touch()
+    # The files of the export before are gone: who reads all of them would take their plies for ours.
+    assert write_plies(tmp_path, games[:1], opened) == [tmp_path / "plies-00001.npz"]
+    assert {path.name for path in tmp_path.iterdir()} == {"plies-00001.npz", "plies-new.npz"}
     assert write_plies(tmp_path, [(replace(record, end=VOID), ())], opened) == []
+    assert [path.name for path in tmp_path.iterdir()] == ["plies-new.npz"]

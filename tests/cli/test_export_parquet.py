@@ -106,6 +106,7 @@ def test_files_and_row_groups_are_bounded(tmp_path: Path, monkeypatch: pytest.Mo
     assert [pq.ParquetFile(path).num_row_groups for path in paths[:-1]] == [2] * (len(paths) - 1)
     files = [arrays_of(path) for path in paths]
     check({name: np.concatenate([each[name] for each in files]) for name in COLUMNS}, records)
+    assert write_parquet(tmp_path, [(records[0], ())], opened) == [*tmp_path.iterdir()]
 
 
 def test_memory_does_not_grow_with_the_games(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

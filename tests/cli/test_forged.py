@@ -11,7 +11,7 @@ from sqlalchemy.orm import Session
 from tests.server.programs import Shell
 from tests.slices import rows
 
-from arena_cli import user_message
+from arena_cli.program import user_message
 from arena_protocol.errors import UserError
 from arena_server.store.engines import open_engine
 from arena_server.store.schema import (

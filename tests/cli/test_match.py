@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from arena_cli import user_message
 from arena_cli.app import app
+from arena_cli.program import user_message
 
 SHORT = ("--deals", "2", "--option", "plies=20", "--clock", "60s")
 
@@ -146,8 +146,8 @@ def test_a_match_starts_from_the_positions_of_a_library(tmp_path: Path) -> None:
     _, _, message = arena("greedy", "dummy", "--library", str(library))
     assert message is not None
     assert "0 are of insertion with these options" in message
-    _, _, message = arena("greedy", "dummy", "--library", str(tmp_path / "nowhere"))
-    assert message == f"--library: cannot read {tmp_path / 'nowhere'}: No such file or directory"
+    _, _, message = arena("greedy", "dummy", "--book", str(tmp_path / "nowhere"))
+    assert message == f"--book: cannot read {tmp_path / 'nowhere'}: No such file or directory"
 
 
 @pytest.mark.parametrize(

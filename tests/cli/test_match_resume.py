@@ -28,6 +28,7 @@ from arena_server.places.reporter import result_json
 from arena_server.places.supervisor import ProgressListener
 from arena_server.stats.elo import Sprt
 from arena_server.store.database import ContestHeader
+from arena_server.store.ownership import is_played
 from arena_server.store.reader import Results
 
 PLAYERS = ("greedy", "dummy")
@@ -196,3 +197,26 @@ def test_new_without_a_database() -> None:
         2,
         "arena: --new: expected with --keep, which has the matches before",
     )
+
+
+def test_errors_of_a_kept_database_name_the_options_of_the_command(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "text").write_text("no database, but a text")
+
+    def said(command: str, keep: str) -> str:
+        return inside(*command.split(), "--keep", keep, cwd=tmp_path).line
+
+    for command in ("match greedy random --deals 1", "climb greedy"):
+        assert said(command, "foo://x").startswith("arena: --keep: expected a URL such as ")
+        assert said(command, "/").startswith("arena: --keep: expected a URL such as ")
+        assert said(command, "text").endswith("; restore it or choose another --keep")
+
+    def raises(*_: object) -> None:
+        raise is_played(Path("x.db"), 1)
+
+    monkeypatch.setattr("arena_cli.match_run.earlier_results", raises)
+    monkeypatch.setattr("arena_cli.paired.finished_results", raises)
+    line = "arena: x.db: contest 1 is being played by another server; stop that one, or "
+    assert said("match greedy random --deals 1", "x.db") == f"{line}begin a new match by --new"
+    assert said("climb greedy", "x.db") == f"{line}give another file by --keep"

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from arena_cli import user_message
 from arena_cli.app import app
 from arena_cli.person import result_text
+from arena_cli.program import user_message
 from arena_protocol.games import make_game
 from arena_server.stats.scores import PlayedGame
 

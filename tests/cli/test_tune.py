@@ -16,9 +16,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from typer.testing import CliRunner
 
-from arena_cli import user_message
 from arena_cli.app import app
 from arena_cli.drawing import svg_text
+from arena_cli.program import user_message
 from arena_cli.tune import tune
 from arena_cli.tune_picture import chart
 from arena_cli.tune_search import Param, Point, Spsa, filled, read_params, step_seed

@@ -6,7 +6,7 @@ import re
 import tomllib
 from pathlib import Path
 
-from arena_cli import _EXTRAS
+from arena_cli.program import _EXTRAS
 from arena_protocol.errors import needs_extra
 from arena_server.core.formats import FORMATS
 

@@ -81,7 +81,7 @@ def database_of(url: str, *, async_journal: bool = False) -> Database:
     if scheme in _POSTGRES and _names_a_database(url):
         return Postgres(f"postgresql://{rest}", async_journal)
     path = unquote(url.removeprefix(_SQLITE))
-    if not url.startswith(_SQLITE) or not path or path == ":memory:" or "?" in path:
+    if not url.startswith(_SQLITE) or not Path(path).name or path == ":memory:" or "?" in path:
         raise ConfigError(
             f"--database: expected a URL such as {DEFAULT_URL} or postgresql://host/name, got {url!r}"
         )

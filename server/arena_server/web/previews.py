@@ -104,8 +104,8 @@ def contest_preview(document: Mapping[str, Any]) -> Preview:
     first = [apart(row["bot"]) for row in document["standings"] if row["rank"] == 1]
     runs = document["status"] == "running"
     verb = ("leads", "lead") if runs else ("is first", "are first")
-    # While all are level, none leads.
-    named = first and not (runs and len(first) == len(document["standings"]))
+    # While all are level, or the first ones have nothing yet, none leads.
+    named = first and not (runs and (len(first) == len(document["standings"]) or _has_nothing(document)))
     leader = f"; {_some(first)} {verb[len(first) > 1]}" if named else ""
     about = document.get("about", {})  # a site that an earlier version has written has none
     where = "".join(f", {apart(about[key])}" for key in ("date", "place") if key in about)
@@ -115,6 +115,12 @@ def contest_preview(document: Mapping[str, Any]) -> Preview:
     title, query = headline(document["name"], about), {"id": str(document["id"])}
     home = f"contests/{document['id']}"
     return Preview(title, text, query, feeds=(f"{home}/{FEED}", f"{home}/{CALENDAR}"))
+
+
+def _has_nothing(document: Mapping[str, Any]) -> bool:
+    """Whether the first rank has neither scored nor won: a bot that has not played may be below it."""
+    row = next(row for row in document["standings"] if row["rank"] == 1)
+    return not (row["score"] if "score" in row else row[document["scoring"]])
 
 
 def bot_preview(document: Mapping[str, Any], bot: str) -> Preview | None:

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from arena_cli import user_message
 from arena_cli.app import app
+from arena_cli.program import user_message
 from arena_museum.program1970.gametext import parse_game
 
 

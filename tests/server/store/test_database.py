@@ -27,7 +27,15 @@ class TestUrls:
 
     @all_of(
         "url",
-        ["arena.db", "postgresql://x", "mysql://x/y", "sqlite:///", "sqlite:///:memory:", "sqlite:///a?b"],
+        [
+            "arena.db",
+            "postgresql://x",
+            "mysql://x/y",
+            "sqlite:///",
+            "sqlite:////",
+            "sqlite:///:memory:",
+            "sqlite:///a?b",
+        ],
     )
     def test_other_urls_are_refused(self, url: str) -> None:
         with pytest.raises(ConfigError) as caught:

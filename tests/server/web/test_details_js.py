@@ -156,6 +156,7 @@ def test_a_finger_is_unsure_of_a_small_cell(
         ([1, 1], "running", ""),
         ([1, 1], "finished", "b1, b2 are first with 7 points in 2 games"),
         ([1, 1, 1, 1, 5], "running", "b1, b2, b3 and 1 more lead with 7 points in 2 games"),
+        ([1, 1, None], "running", "b1, b2 lead with 7 points in 2 games"),
     ],
 )
 def test_a_head_names_three_leaders_and_counts_the_others(
@@ -171,6 +172,11 @@ def test_a_head_names_three_leaders_and_counts_the_others(
     shown = leader.partition(" with")[0]
     preview = contest_preview(document | {"games_played": 2})
     assert preview.description == f"xo, knockout, {status}: 2 of 9 games{'; ' if leader else ''}{shown}"
+    for none in ({"points": 0}, {"score": 0}):  # nothing yet: a bot that has not played may be below them
+        level = {**document, "games_played": 2, "standings": [row | none for row in standings]}
+        names = leader if status == "finished" else ""
+        assert bool(node("leader", contest=level)) == bool(names)
+        assert contest_preview(level).description.endswith(" games") != bool(names)
 
 
 @pytest.mark.parametrize(

@@ -10,12 +10,16 @@ import { t } from "./texts.js";
 /** Results in the head of the page. */
 const LATEST = 3;
 
-/** Who is first, with what the table ranks by; while all bots of a running contest are level, none leads. */
+/**
+ * Who is first, with what the table ranks by. In a running contest none leads while all bots are level, or the
+ * first ones have nothing yet: a bot that has not played may be below them.
+ */
 export function leaderText(contest) {
   const first = contest.standings.filter((row) => row.rank === 1);
   if (!first.length || contest.status === "running" && first.length === contest.standings.length) return "";
-  const names = someNames(first.map((row) => row.bot));
   const [row] = first;
+  if (contest.status === "running" && !("score" in row ? row.score : row[contest.scoring])) return "";
+  const names = someNames(first.map((each) => each.bot));
   const number = rankingText(contest, contest.standings, row);
   const wins = contest.scoring === "wins";
   const value = "score" in row ? t`a score of ${number}`
