@@ -52,8 +52,9 @@ class TuneFile:
             raise StoreError(f"{self.path}: expected what arena tune has kept ({text})") from None
         for key, value in json.loads(json.dumps(self.same)).items():
             if before.get(key) != value:
+                where, one, two = _first_difference(key, before.get(key), value)
                 raise ConfigError(
-                    f"{self.path}: has a tuning with {key} {_text(before.get(key))}, not {_text(value)}; "
+                    f"{self.path}: has a tuning with {where} {_text(one)}, not {_text(two)}; "
                     "give another file, or remove it"
                 )
         return steps
@@ -67,6 +68,17 @@ class TuneFile:
             replace_file(self.path, f"{text}\n".encode(), mode=0o666)
         except OSError as error:
             raise StoreError(f"{self.path}: cannot be written: {error.strerror}") from None
+
+
+def _first_difference(where: str, one: Any, two: Any) -> tuple[str, Any, Any]:
+    """The first part of two values that differs, and where it is."""
+    if isinstance(one, dict) and isinstance(two, dict):
+        key = next(key for key in one | two if one.get(key) != two.get(key))
+        return _first_difference(f"{where} {key}", one.get(key), two.get(key))
+    if isinstance(one, list) and isinstance(two, list) and len(one) == len(two):
+        at = next(at for at, pair in enumerate(zip(one, two, strict=True)) if pair[0] != pair[1])
+        return _first_difference(f"{where} {at + 1}", one[at], two[at])
+    return where, one, two
 
 
 def _text(value: object) -> str:

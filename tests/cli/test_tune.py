@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 import math
 import random
+import re
 import signal
 from collections.abc import Callable
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -256,6 +258,16 @@ def test_the_file_is_replaced_at_once(tmp_path: Path) -> None:
     ):
         TuneFile(file.path, {**same, "bot": "c {k}"}).read()
     assert TuneFile(None, same).read() == []
+
+
+def test_the_first_difference_of_a_tuning_is_named(tmp_path: Path) -> None:
+    def params(*highs: float) -> dict[str, Any]:
+        return {"param": [asdict(Param("k", 0.0, high, 0.0)) for high in highs]}
+
+    TuneFile(tmp_path / "t.json", params(3.0, 4.0)).write([])
+    for highs, said in {(3.0, 5.0): "param 2 high 4.0, not 5.0;", (3.0,): "param [{"}.items():
+        with pytest.raises(ConfigError, match=re.escape(f"t.json: has a tuning with {said}")):
+            TuneFile(tmp_path / "t.json", params(*highs)).read()
 
 
 def test_the_chart_has_a_panel_for_each_parameter() -> None:
