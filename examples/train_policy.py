@@ -133,6 +133,8 @@ def main():
     parser.add_argument("--rounds", type=int, default=20)
     parser.add_argument("--seed", type=int, default=1)
     given = parser.parse_args()
+    # What cannot be written is known before the training.
+    write_bot(given.folder, GREEDY)
     weights = train(given.rounds, given.seed)
     mine, theirs = lead(weights, given.seed + 1_000_000, 500, plies=200)
     write_bot(given.folder, weights)

@@ -59,6 +59,16 @@ def test_training_is_the_same_again_and_wins_more_than_greedy(
     assert (even.sum(), len(other)) == (other.sum(), 80)
 
 
+def test_what_cannot_be_written_is_known_before_the_training(
+    example: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "file").touch()
+    monkeypatch.setattr("sys.argv", ["train_policy.py", str(tmp_path / "file" / "bot")])
+    monkeypatch.setitem(example["main"].__globals__, "train", lambda *_: pytest.fail("it was trained"))
+    with pytest.raises(NotADirectoryError):
+        example["main"]()
+
+
 @pytest.mark.real
 @pytest.mark.soak
 @pytest.mark.usefixtures("mybot")
