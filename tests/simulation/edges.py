@@ -7,23 +7,26 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 from random import Random
 
 from tests.simulation.crashes import HOUR, QUEUED, Steady
 from tests.simulation.edge_cells import LATE, NAMES, Cell, config_of
+from tests.simulation.invariants import InvariantChecker
 from tests.simulation.network import MS, SECOND
-from tests.simulation.world import Plan, World
+from tests.simulation.world import Part, Plan, World
 
 from arena_protocol.record import VOID
-from arena_server.core.contest import Contest
 from arena_server.core.deal import number_of
 from arena_server.core.effects import Effect, Journal, Reply
 from arena_server.core.events import Command, Event, Hours, TimeUp
-from arena_server.core.life import FINAL, FINISHED, RunState, reason_of
+from arena_server.core.life import FINAL, FINISHED, RUNNING, RunState, reason_of
 from arena_server.stats.standings import Row, row_json
 from arena_server.terms.config import Entrant
 
+#: The digest of the token that an order makes.
+NEW_TOKEN = "5" * 64
 #: How often, once a second, is looked at what a server that was started again does not know: it may be down.
 LOOKS = 20
 
@@ -44,12 +47,15 @@ class Erring(Player):
 class Watched:
     """A world in which the script of its cell is played, and what was answered."""
 
-    def __init__(self, cell: Cell, beside: Sequence[Plan] | None = None) -> None:
+    def __init__(self, cell: Cell, beside: Sequence[Plan] | None = None, name: str = "end") -> None:
         self.cell, self.rng = cell, Random(cell.seed)
         kind = Erring if cell.terms.startswith("probation") else Player
         late = (LATE,) if LATE in cell.script else ()
         kinds = dict.fromkeys((*NAMES[: cell.bots], *late), kind)
-        self.world = World(cell.seed, config_of(cell), kinds, QUEUED, late=frozenset(late), beside=beside)
+        config = replace(config_of(cell), name=name)
+        self.world = World(cell.seed, config, kinds, QUEUED, late=frozenset(late), beside=beside)
+        #: Called with the status of the contest at moments of the script, and when it ends or goes on.
+        self.look: Callable[[str], None] = lambda status: None
         #: Each order and its answer: None if it was carried out.
         self.answers: list[tuple[str, str | None]] = []
         self.steps = [step for step in cell.script.split("; ") if step]
@@ -60,17 +66,29 @@ class Watched:
         server = self.world.server
         server.disk.boundary = self._boundary
         server.looked_at = self._looked_at
-        self._watch(self.world.checker.handled)
+        self.watch(self.world.checker)
+
+    @property
+    def part(self) -> Part:
+        """The contest that gets the orders."""
+        return self.world.parts[0]
+
+    @property
+    def name(self) -> str:
+        return self.part.plan.config.name
 
     # -- what is observed
 
-    def _watch(self, handled: Callable[[Event, list[Effect], int], None]) -> None:
+    def watch(self, checker: InvariantChecker) -> None:
+        """See the answers to orders of a contest."""
+        handled: Callable[[Event, list[Effect], int], None] = checker.handled
+
         def watched(event: Event, effects: list[Effect], now: int) -> None:
             handled(event, effects, now)
             if isinstance(event, Command):
                 self._answered(event, effects)
 
-        self.world.checker.handled = watched  # type: ignore[method-assign]
+        checker.handled = watched  # type: ignore[method-assign]
 
     def _answered(self, command: Command, effects: list[Effect]) -> None:
         """An order has one answer: it is carried out, or refused by one line and leaves no trace."""
@@ -102,7 +120,7 @@ class Watched:
             self._begin()
 
     def _is_now(self) -> bool:
-        progress = self.world.contest.status.progress()
+        progress = self.part.contest.status.progress()
         match self.cell.moment:
             case "first":
                 return progress.done == 0 and progress.plies > 0
@@ -117,7 +135,9 @@ class Watched:
             self.world.queue.after(0, self._next)
 
     def _looked_at(self, name: str, status: str) -> None:
-        if status != "running" and name == "end":
+        if name == self.name:
+            self._look(status)
+        if status != RUNNING and name == self.name:
             self._begin()
 
     # -- the script
@@ -126,8 +146,9 @@ class Watched:
         if not self.steps:
             # A power cut may have taken back what was answered, too.
             self._looks += 1
-            if self.world.ending in (None, "stopped") and self._looks < LOOKS:
-                if self.world.ending is None and (again := self._lost()):
+            ending = self.world.server.reasons.get(self.name)
+            if ending in (None, "stopped") and self._looks < LOOKS:
+                if ending is None and (again := self._lost()):
                     self._do(again)
                 self.world.queue.after(SECOND, self._next)
             return
@@ -135,13 +156,20 @@ class Watched:
             self.world.queue.after(50 * MS, self._next)
             return
         self._do(self.steps.pop(0))
+        self.world.queue.after(3 * MS, self._look)
         self.world.queue.after(4 * MS if self.steps else SECOND, self._next)
+
+    def _look(self, status: str | None = None) -> None:
+        status = status or self.world.server.reasons.get(self.name, RUNNING)
+        # The process that has ended knew more than its disk.
+        if status == RUNNING or self.world.server.alive:
+            self.look(status)
 
     def _lost(self) -> str:
         """What the next server does not know of the end of the script: the time is no fact."""
         if not self.world.server.alive:
             return "day"
-        life = self.world.contest.life
+        life = self.part.contest.life
         if life.run_state is RunState.PAUSED and "resume" in self.cell.script:
             return "resume"
         return "time" if "time" in self.cell.script and not life.time_up else ""
@@ -149,11 +177,11 @@ class Watched:
     def _do(self, step: str) -> None:
         world, server = self.world, self.world.server
         bot, other = self.rng.sample(NAMES[: self.cell.bots], 2)
-        game = self.rng.choice(world.checker.begun or ["g1"])
+        game = self.rng.choice(self.part.checker.begun or ["g1"])
         verb, _, target = step.format(bot=bot, other=other, game=game).partition(" ")
         match verb:
             case "stop" | "suspend":
-                server.order("end", verb)
+                server.order(self.name, verb)
             case "come":
                 world.clients[LATE].connect()
             case "time":
@@ -166,17 +194,17 @@ class Watched:
     def _feed(self, event: Event) -> None:
         """To a contest that is over, too, unless its server has been started again since."""
         process = self.world.server.process
-        process.call(partial(process.feed, "end", event))
+        process.call(partial(process.feed, self.name, event))
 
     def _command(self, verb: str, target: str) -> Command:
         about = target.split(" ")[0]
-        stored = self.world.server.disk.past("end").results
+        stored = self.world.server.disk.past(self.name).results
         games = tuple(
             g for g in stored if about in g.names or (about[:1] == "g" and g.number == _number(about))
         )
-        entrant = self.world.entrants.get(about)
+        entrant = self.part.entrants.get(about)
         if verb == "token":
-            entrant = Entrant(about, "5" * 64)
+            entrant = Entrant(about, NEW_TOKEN)
         self._given[len(self._given)] = verb
         return Command(
             10_000 + len(self._given),
@@ -199,17 +227,23 @@ class Watched:
         if self.cell.moment == "before":
             self.world.queue.after(1, self._begin)
         self.world.run(HOUR, dict.fromkeys(here, 20 * MS))
-        assert self._begun, "the script was not played"
-        assert not self.steps, "the script was not played"
+        assert self.was_played(), "the script was not played"
+        assert not (self._begun and self.steps), "the script was not played"
+
+    def was_played(self) -> bool:
+        """Whether the moment of the script has come."""
+        return self._begun
 
 
 def _number(game: str) -> int:
     return number_of(game) if re.fullmatch(r"g[0-9]{1,9}", game) else 0
 
 
-def played(cell: Cell) -> Watched:
-    """Play a cell and check it."""
+def played(cell: Cell, look: Callable[[World, Part, str], None] | None = None) -> Watched:
+    """Play a cell and check it; `look` is called with the status at moments of it."""
     watched = Watched(cell)
+    if look is not None:
+        watched.look = partial(look, watched.world, watched.part)
     watched.run()
     world = watched.world
     assert world.ending is not None
@@ -219,17 +253,18 @@ def played(cell: Cell) -> Watched:
     return watched
 
 
-def check_end(world: World) -> None:
+def check_end(world: World, part: Part | None = None) -> None:
     """Each game was played, or is named with a reason; the table is whole."""
-    progress = world.contest.status.progress()
-    ending = world.ending
+    part = part or world.parts[0]
+    progress = part.contest.status.progress()
+    ending = world.server.reasons[part.plan.config.name]
     assert progress.ended == ending
     assert progress.running == 0
     assert progress.holds == () == progress.waiting
     check_table(progress.standings)
-    counted = [record for record in world.records.values() if record.end != VOID]
+    counted = [record for record in part.checker.records.values() if record.end != VOID]
     annulled = any(
-        order.verb in ("disqualify", "void-worker") for order in world.contest.status.overview().orders
+        order.verb in ("disqualify", "void-worker") for order in part.contest.status.overview().orders
     )
     assert progress.done == len(counted) or annulled
     if progress.total is not None:
@@ -262,22 +297,21 @@ def check_table(rows: Sequence[Row]) -> None:
     assert sum(row.wins for row in rows) <= sum(row.games for row in rows)
 
 
-def check_second_start(world: World) -> None:
+def check_second_start(world: World, part: Part | None = None) -> None:
     """What a server that is started again knows of the contest is what was there; nothing of it is lost."""
+    part = part or world.parts[0]
+    name, final = part.plan.config.name, world.server.reasons[part.plan.config.name] in FINAL
     world.server.disk.settle()
-    past = world.server.disk.past("end")
-    part = world.parts[0]
-    ended = world.ending if world.ending in FINAL else None
-    entrants = [each for name, each in part.entrants.items() if name != LATE]
-    again = Contest(part.plan.config, entrants, lambda n: "0" * 2 * n, world.queue.now, past, ended=ended)
+    past = world.server.disk.past(name)
+    again = part.make(world.queue.now, past, world.server.reasons[name] if final else None)
     progress = again.status.progress()
     check_table(progress.standings)
-    if not (world.server.alive and "end" in world.server.process.runs):
+    if not (world.server.alive and name in world.server.process.runs):
         return
-    before = world.contest.status.progress()
+    before = part.contest.status.progress()
     assert [row_json(row) for row in progress.standings] == [row_json(row) for row in before.standings]
     assert (progress.done, progress.void) == (before.done, before.void)
-    if world.ending in FINAL:
+    if final:
         assert progress.total == before.total
-    orders = [(order.verb, order.target) for order in world.contest.status.overview().orders]
+    orders = [(order.verb, order.target) for order in part.contest.status.overview().orders]
     assert [(order.verb, order.target) for order in again.status.overview().orders] == orders

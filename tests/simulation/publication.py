@@ -16,7 +16,7 @@ from tests.server.programs import Outcome, inside
 from tests.simulation.bots import Spectator
 from tests.simulation.disk import ENTRIES, RECORD, Written
 from tests.simulation.shown import OVER
-from tests.simulation.world import World
+from tests.simulation.world import Part, World
 
 from arena_protocol.record import VOID, GameRecord
 from arena_protocol.record_codec import decode
@@ -51,13 +51,16 @@ def write(
     status: str,
     at: Callable[[int], object] = lambda moment: None,
     writes: Sequence[Written] | None = None,
+    part: Part | None = None,
 ) -> None:
     """Write what `world` has on its disk into a new database, as its server leaves it.
 
     `at` is called with the moment of each write before it. `writes`: these alone, of those on the disk.
+    `part`: this contest of the world, behind those of the database; None: its first.
     """
-    config = world.config
-    names = [name for name, kind in world.kinds.items() if kind is not Spectator]
+    plan = (part or world.parts[0]).plan
+    config = plan.config
+    names = [name for name, kind in plan.kinds.items() if kind is not Spectator and name not in plan.late]
     rules = game_of(config)
     total = format_of(config, names, rules.seats).total or 0
     header = ContestHeader(config, rules.options(), names, total, new=False)

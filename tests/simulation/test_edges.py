@@ -8,6 +8,7 @@ from pathlib import Path
 from random import Random
 
 import pytest
+from tests.simulation.channels import check_channels
 from tests.simulation.edge_cells import FORMATS, LATE, MOMENTS, SCRIPTS, TERMS, Cell, drawn, refused
 from tests.simulation.edges import played
 from tests.simulation.test_endings import check
@@ -16,6 +17,8 @@ from tests.slices import all_of
 PAIRS = list(product(MOMENTS, SCRIPTS))
 #: Of the pairs of a moment and a script, for `make test`.
 SHORT = 24
+#: Of those, in which all readers of the database are asked at each order, and at the second start.
+LOOKED = 2
 #: Fields, terms and deaths of each pair in the soak run.
 DRAWN = 6
 #: Scripts of each moment after which all channels are read, which takes seconds.
@@ -51,6 +54,11 @@ def test_an_order_or_a_death_at_a_moment(cell: Cell) -> None:
     played(cell)
 
 
+@all_of("cell", of_pairs(2, Random(2).sample(PAIRS, LOOKED)))
+def test_every_reader_tells_the_same_in_the_middle(cell: Cell) -> None:
+    played(cell, check_channels)
+
+
 #: Cells that showed a fault.
 FOUND = (
     # The time was up while further games of a tied final were drawn: it was finished without them.
@@ -72,7 +80,7 @@ def test_every_order_or_death_at_every_moment(moment: str, part: int, soak_seed:
     for script in SCRIPTS:
         cell = drawn(rng, moment, script)
         try:
-            played(cell)
+            played(cell, check_channels)
         except AssertionError as error:
             failed.append(f"{cell}: {error}")
     assert not failed, "\n".join(failed)

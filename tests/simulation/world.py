@@ -182,17 +182,22 @@ class Worlds:
         tokens = self.parts[0].tokens if self._several and self.parts else {}
         return Part(plan, self, self.branch(), tokens)
 
-    def add(self, plan: Plan, clients: dict[str, Client] | None = None) -> Part:
-        """Begin one more contest beside the others; its bots are `clients`, or machines of its own."""
-        self.parts.append(part := self._new_part(plan))
-        self.server.add(plan.config.name, part.hosted)
-        if clients is not None:
-            part.clients = clients
-            return part
+    def add(self, plan: Plan) -> Part:
+        """Begin one more contest beside the others, with machines of its own."""
+        self.begin(part := self.prepare(plan))
         part.connect_bots()
         for client in part.clients.values():
             self.queue.after(self._rng.randrange(50 * MS), client.connect)
         return part
+
+    def prepare(self, plan: Plan) -> Part:
+        """One more contest, which has not begun."""
+        return self._new_part(plan)
+
+    def begin(self, part: Part) -> None:
+        """Begin a contest that was prepared, beside the others."""
+        self.parts.append(part)
+        self.server.add(part.plan.config.name, part.hosted)
 
     def branch(self) -> Random:
         """A source of chance of its own, so that the draws of one part do not shift those of another."""
