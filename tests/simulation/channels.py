@@ -71,8 +71,13 @@ def _compare(path: Path, part: Part, status: str, contest_of: Contest) -> list[A
     (listed,) = archive.contests()
     assert (listed["status"], listed["games"]) == (status, told.total)
     for name in (game[0] for game in games[-1:]):
-        record = decode(archive.record(1, name))
-        assert (record.game_id, record.contest) == (name, part.plan.config.name)
+        try:
+            record = decode(archive.record(1, name))
+        except NotFoundError:  # the other seats of its deal are still to be played
+            assert part.plan.config.deals == "paired"
+            assert status not in FINAL
+        else:
+            assert (record.game_id, record.contest) == (name, part.plan.config.name)
     _check_rounds(archive, contest_of)
     return [*said, listed]
 

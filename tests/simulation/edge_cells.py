@@ -82,6 +82,8 @@ SCRIPTS: Final = (
     "suspend",
     "pause; suspend; resume",
     "stop; stop; abort",
+    "kick {bot}; disqualify {bot} lost; undo; undo",
+    "remove {bot}; kick {bot}; add {bot}; undo",
 )
 
 

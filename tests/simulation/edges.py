@@ -21,7 +21,9 @@ from arena_protocol.record import VOID
 from arena_server.core.deal import number_of
 from arena_server.core.effects import Effect, Journal, Reply
 from arena_server.core.events import Command, Event, Hours, TimeUp
+from arena_server.core.facts import Order
 from arena_server.core.life import FINAL, FINISHED, RUNNING, RunState, reason_of
+from arena_server.core.overview import KICKED, WITHDRAWN, BotState
 from arena_server.stats.standings import Row, row_json
 from arena_server.terms.config import Entrant
 
@@ -102,8 +104,11 @@ class Watched:
             assert effects == [reply], f"{said} was refused, and left {effects}"
             return
         entries = [entry for each in effects if isinstance(each, Journal) for entry in each.entries]
-        if command.verb not in ("abort", "archive"):
+        # A contest that is archived takes the order again, and keeps nothing.
+        if (command.verb, entries) != ("archive", []):
             assert any(entry[1] == "order" for entry in entries), f"{said} is not in the journal"
+        else:
+            assert self.part.contest.life.is_archived
 
     # -- when
 
@@ -283,6 +288,36 @@ def check_end(world: World, part: Part | None = None) -> None:
             )
         )
     assert all(cause and count > 0 for cause, count in progress.unplayed.items())
+    overview = part.contest.status.overview()
+    check_orders(overview.orders, overview.bots)
+
+
+def check_orders(orders: Sequence[Order], bots: Sequence[BotState]) -> None:
+    """Who is kicked or withdrawn at the end follows from the orders that stand, whatever was between them."""
+    kicked: set[str] = set()
+    withdrawn: set[str] = set()
+    stood: list[Order] = []
+    for order in orders:
+        back = order.verb == "undo"
+        if back:
+            last = stood.pop()
+            assert order.target == str(last.number), "the order that was taken back is not the last one"
+            order = last
+        else:
+            stood.append(order)
+        name = order.target.split(" ")[0]
+        match order.verb:
+            case "kick":
+                (kicked.discard if back else kicked.add)(name)
+            case "lift":
+                kicked.discard(name)
+            case "remove" | "disqualify":
+                (withdrawn.discard if back else withdrawn.add)(name)
+            case "add":
+                (withdrawn.add if back else withdrawn.discard)(name)
+    known = {bot.name for bot in bots}
+    assert {bot.name for bot in bots if bot.where == WITHDRAWN} == withdrawn
+    assert {bot.name for bot in bots if bot.where == KICKED} == (kicked & known) - withdrawn
 
 
 def check_table(rows: Sequence[Row]) -> None:
@@ -313,5 +348,7 @@ def check_second_start(world: World, part: Part | None = None) -> None:
     assert (progress.done, progress.void) == (before.done, before.void)
     if final:
         assert progress.total == before.total
+    overview = again.status.overview()
+    check_orders(overview.orders, overview.bots)
     orders = [(order.verb, order.target) for order in part.contest.status.overview().orders]
     assert [(order.verb, order.target) for order in again.status.overview().orders] == orders
