@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import shutil
 import sqlite3
-from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
 
@@ -13,138 +12,24 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena_protocol.record import FaultRecord
 from arena_server.errors import StoreError
 from arena_server.store import head, preflight
 from arena_server.store.chain import GENESIS
-from arena_server.store.contest_store import ContestStore
 from arena_server.store.database import connect_sqlite
 from arena_server.store.head import SLOT_BYTES, Announced, HeadFile, read_head, renew_head
-from arena_server.store.preflight import check_contest, check_readable, check_writable
-from arena_server.store.reader import Results
+from arena_server.store.preflight import check_readable, check_writable
 from arena_server.store.unfinished import UnfinishedContest
 
 from ..records import PATIENCE_S, Kept, game, keep, opening
+from .killed import COMMANDS, GAMES, killed_files, serve, standings
 
-FILES = ("arena.db", "arena.db-wal", "arena.db-head")
-GAMES = 12
-
-
-def entries(number: int) -> list[tuple[object, ...]]:
-    return [(number, "offer", ("a", "b"), 1, ()), *((number, "ply", ply, "6") for ply in range(4))]
-
-
-class Halfway(Kept):
-    """Counts the results, on the writer's thread."""
-
-    results = 0
-
-    def _committed(self, batches: int, game_ids: list[str]) -> None:
-        self.results += len(game_ids)
-        super()._committed(batches, game_ids)
-
-
-@pytest.fixture(scope="module")
-def killed(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The files that a server leaves when it is killed: a part of the contest is in the WAL alone."""
-    folder = tmp_path_factory.mktemp("killed")
-    kept = Halfway(folder / "arena.db")
-    kept.start()
-    maintain = ContestStore.maintain
-
-    def maintain_halfway(store: ContestStore, *, idle: bool = False) -> None:
-        if kept.results == GAMES // 2:  # no result is checkpointed later
-            maintain(store, idle=idle)
-
-    with pytest.MonkeyPatch.context() as monkeypatch:
-        monkeypatch.setattr("arena_server.store.contest_store.CHECKPOINT_ROWS", 1)
-        monkeypatch.setattr(ContestStore, "maintain", maintain_halfway)
-        for number in range(1, GAMES + 1):
-            kept.append(*entries(number))
-            kept.wait_for(number)
-            faults = (FaultRecord(2, 1, "illegal", b"MOVE 0\xff"),) if number % 3 == 0 else ()
-            kept.writer.store(f"g{number}", game(number, totals=(30 + number, 10), faults=faults))
-            assert kept.next() == [f"g{number}"]
-    kept.append(*entries(GAMES + 1))
-    kept.wait_for(GAMES + 1)
-    left = tmp_path_factory.mktemp("left")
-    for name in FILES:
-        shutil.copy(folder / name, left / name)
-    kept.close("stopped")
-    return left
+killed = killed_files()
 
 
 @pytest.fixture
 def left(killed: Path, tmp_path: Path) -> Path:
     """A copy of these files, to be damaged."""
     return Path(shutil.copytree(killed, tmp_path / "copy"))
-
-
-def standings(database: Path) -> object:
-    with Results(database) as results:
-        contest = results.contest()
-        return contest.name, contest.status, contest.games, contest.scoring, results.sums.standings(contest)
-
-
-def export(database: Path) -> object:
-    with Results(database) as results:
-        return [sorted(row.items()) for row in results.games.rows(results.contest())]
-
-
-def serve(database: Path) -> object:
-    header = opening(new=False)
-    check_writable(database)
-    check_contest(database, header.config, header.names, new=False, seeded=True)
-    with ContestStore(database) as store:
-        return store.find(header)
-
-
-COMMANDS: list[Callable[[Path], object]] = [standings, export, serve]
-
-
-def answers(folder: Path) -> Iterator[object]:
-    """What each command says of a copy of these files: its answer, or the error."""
-    for command in COMMANDS:
-        copy = folder.with_name("copy")
-        shutil.copytree(folder, copy)
-        try:
-            yield command(copy / "arena.db")
-        except Exception as error:
-            yield error
-        finally:
-            shutil.rmtree(copy)
-
-
-def flipped(killed: Path, folder: Path, name: str, step: int) -> list[tuple[int, str, object, object]]:
-    """Flip a bit of every `step`th byte in turn; returns every answer that changed without an error."""
-    folder = Path(shutil.copytree(killed, folder / "files"))
-    whole = list(answers(folder))
-    assert not any(isinstance(each, Exception) for each in whole)
-    data = (folder / name).read_bytes()
-    silent = []
-    for at in range(0, len(data), step):
-        damaged = bytearray(data)
-        damaged[at] ^= 1 << at % 8
-        (folder / name).write_bytes(damaged)
-        for command, answer, expected in zip(COMMANDS, answers(folder), whole, strict=True):
-            if answer != expected and not isinstance(answer, Exception):
-                silent.append((at, command.__name__, expected, answer))
-    return silent
-
-
-@pytest.mark.parametrize(("name", "step"), [(FILES[0], 7993), (FILES[1], 19997), (FILES[2], 197)])
-def test_no_flipped_bit_changes_an_answer(killed: Path, tmp_path: Path, name: str, step: int) -> None:
-    assert flipped(killed, tmp_path, name, step) == []
-
-
-@pytest.mark.soak
-@pytest.mark.timeout(1800)
-@pytest.mark.parametrize("name", FILES)
-def test_no_flipped_bit_of_every_97th_byte_changes_an_answer(killed: Path, tmp_path: Path, name: str) -> None:
-    assert flipped(killed, tmp_path, name, 97) == []
-
-
-# -- what is reported
 
 
 def refusals(database: Path) -> set[str]:
