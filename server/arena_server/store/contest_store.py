@@ -7,7 +7,6 @@ method raises what SQLAlchemy or its driver raises; the writer makes one line of
 from __future__ import annotations
 
 import sqlite3
-import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
@@ -16,24 +15,25 @@ from threading import Lock
 from types import TracebackType
 from typing import Any, Final, Self, cast
 
-from sqlalchemy import func, select, text
+from sqlalchemy import Connection, func, select, text
 from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.orm import Session
 
 from arena_protocol.record import GameRecord
 from arena_server.core.deal import number_of
-from arena_server.core.journal import KEPT, Entry, Past
+from arena_server.core.journal import KEPT, Entry
 from arena_server.core.life import FINAL, RUNNING
 from arena_server.errors import StoreError
 from arena_server.store import schema
 from arena_server.store.database import ContestHeader, Database, Postgres
 from arena_server.store.engines import open_engine
 from arena_server.store.fact_rows import FactRows, not_in_table
-from arena_server.store.fence import Claim, Fence, end_sessions
+from arena_server.store.fence import Claim, Fence
 from arena_server.store.head import FileId, HeadFile, check_files, identify_files, missing_rows, read_head
 from arena_server.store.journal import JournalAppender, PostgresAppender, SqliteAppender
 from arena_server.store.journal_rows import JournalRows
 from arena_server.store.migration import create_tables
+from arena_server.store.open_files import OpenFile
 from arena_server.store.ownership import LOCK_CLASS, ContestLock, is_played
 from arena_server.store.preflight import check_same_config
 from arena_server.store.result_rows import ResultRows
@@ -42,10 +42,8 @@ from arena_server.store.unfinished import (
     UnfinishedContest,
     find_unfinished,
     is_over,
-    journal_entries,
     load_unfinished,
     stored_contest,
-    stored_numbers,
 )
 from arena_server.store.wal import WriteAheadLog
 from arena_server.terms.config import ContestConfig
@@ -55,8 +53,6 @@ CHECKPOINT_ROWS = 10_000
 #: How long another program may hold the SQLite file of a contest that is played: results and moves wait, and
 #: an end of the server would void its games.
 LOCK_WAIT_S = 60.0
-#: How often the WAL is checked for damage; a check takes 5 ms, and 0.2 s with a WAL of 40 MB.
-CHECK_S = 20.0
 
 
 class ContestStore:
@@ -68,12 +64,14 @@ class ContestStore:
         #: Held during every transaction: who appends waits for it, and no other transaction begins.
         self._lock = Lock()
         self._wal: WriteAheadLog | None = None
+        self._open: OpenFile | None = None
         self._contest_lock: ContestLock | None = None
         self._claim: Claim | None = None
         #: Shared with the store that takes this one's place (`rejoin`).
         self.fence = Fence()
         self._found: UnfinishedContest | None = None
         self._contest = 0
+        self._name = ""
         self._head: HeadFile | None = None
         self._files: list[tuple[Path, FileId]] = []
         #: Whether the contest has ended for good: it has no journal, and facts alone are added.
@@ -82,16 +80,14 @@ class ContestStore:
         self._has_rejoined = False
         #: Rows written at the last checkpoint and at the last call of `maintain`.
         self._saved = self._written_before = 0
-        self._checked_at = time.monotonic()
 
     def __enter__(self) -> Self:
-        self._connection = self._engine.connect()
-        self._journal = JournalRows(self._connection)
-        self._results = ResultRows(self._connection)
-        self._facts = FactRows(self._connection, self._results)
-        if isinstance(self._database, Path):
-            self._wal = WriteAheadLog(self._database, self._connection)
-        else:
+        connection = self._engine.connect()
+        self._journal = JournalRows(connection)
+        self._results = ResultRows(connection)
+        self._facts = FactRows(connection, self._results)
+        self._connect(connection)
+        if isinstance(self._database, Postgres):
             self._session_id = self._driver_connection.info.backend_pid
             self.fence.sessions.add(self._session_id)
         try:
@@ -108,23 +104,38 @@ class ContestStore:
     ) -> None:
         try:
             with self._lock:
-                self._journal.close()
-                if self._head is not None:
-                    self._head.close()
-                    self._head = None
-            if self._wal is not None:
-                # A contest that is over was only read: the wait for the disk would be for the others' rows.
-                self._wal.close(truncate=error is None and self._contest != 0)
+                self._close_files()
+            if self._wal is not None and self._open is not None:
+                # A contest that is over was only read, and while others have the file open the last one
+                # waits for all: the wait for the disk would be for the others' rows.
+                self._wal.close(truncate=error is None and self._contest != 0 and self._open.is_alone)
             if isinstance(self._database, Postgres):
                 # The end of the connection frees the lock later, when the database server comes to it.
                 with suppress(SQLAlchemyError):  # the connection is lost already
                     self._connection.execute(text("SELECT pg_advisory_unlock_all()"))
         finally:
             self._connection.close()
-            if self._wal is not None:
-                self._wal.release()
+            if self._open is not None:
+                self._open.leave()
             if self._contest_lock is not None:
                 self._contest_lock.release()
+
+    def _connect(self, connection: Connection) -> None:
+        """Have this connection, and all that goes by it."""
+        self._connection = connection
+        for each in (self._journal, self._results, self._facts, self._claim):
+            if each is not None:
+                each.connection = connection
+        if isinstance(self._database, Path):
+            self._open = OpenFile.enter(self._database)
+            self._wal = WriteAheadLog(self._database, connection, self._open.kept)
+
+    def _close_files(self) -> None:
+        """Append nothing more; the caller holds the lock."""
+        self._journal.close()
+        if self._head is not None:
+            self._head.close()
+            self._head = None
 
     def _exclude_others(self) -> None:
         """Have other servers wait here until the transaction ends, which this call begins."""
@@ -194,53 +205,6 @@ class ContestStore:
         self._claim = Claim(self._database, self._connection, contest, self.fence)
         self._claim.make()
 
-    def rejoin(self, lost: ContestStore) -> bool:
-        """Take the place of a store whose connection is lost. Return whether what it had begun is durable.
-
-        Raises StoreError as `Claim.settle`, ConnectionError if it is to be tried again.
-        """
-        contest, sessions, self.fence = lost._contest, self.fence.sessions, lost.fence
-        self.fence.sessions |= sessions
-        with self._connection.begin(), self._session() as session:
-            self._exclude_others()  # also a transaction that begins the contest, and is still under way
-            claim = Claim(self._database, self._connection, contest, self.fence)
-            durable = claim.settle()
-            if self.fence.mark is None:  # the contest is still to be begun
-                return durable
-            self._take_lock(contest)
-            claim.renew()
-            self._claim = claim
-            row = session.get_one(schema.ContestRow, contest)
-            self._load(session, row)
-            name = row.name
-        self._has_rejoined = True
-        if not self._is_final:
-            self._open_appender(name)
-        return durable
-
-    def _take_lock(self, contest: int) -> None:
-        try:
-            self._contest_lock = ContestLock(self._database, self._connection, contest)
-        except StoreError as error:
-            if isinstance(self._database, Postgres):
-                end_sessions(self._connection, contest, self.fence.sessions - {self._session_id})
-            raise ConnectionError(str(error)) from None
-
-    def _load(self, session: Session, contest: schema.ContestRow) -> None:
-        """Have the rows of a contest that this server plays."""
-        self._contest, self._is_final = contest.id, contest.status in FINAL
-        kept = self._facts.resume(session, contest.id)
-        self._facts.begin(session, contest.id)
-        self._results.resume(session, contest)
-        if self._is_final:
-            return
-        newest = select(func.max(schema.JournalRow.place)).where(schema.JournalRow.contest_id == contest.id)
-        entries = tuple(journal_entries(session, contest))
-        self._journal.begin(contest.id, session.scalar(newest) or 0, Past((), entries))
-        for number in stored_numbers(session, contest, list(self._journal.live.games)):
-            self._journal.live.forget(number)
-        self._journal.kept = not_in_table(kept, self._journal.live.contest)
-
     def _lost_rows(self, contest: int) -> int:
         if not isinstance(self._database, Path):
             return 0
@@ -269,6 +233,7 @@ class ContestStore:
         return self._connection.connection.driver_connection
 
     def _open_appender(self, name: str) -> None:
+        self._name = name
         assert self._claim is not None
         if isinstance(self._database, Postgres):
             self._journal.appender = PostgresAppender(
@@ -382,9 +347,9 @@ class ContestStore:
         """
         if isinstance(self._database, Path):
             check_files(self._database, self._files)
-        if self._wal is not None and time.monotonic() - self._checked_at >= CHECK_S:
+        # One of all contests looks for them all.
+        if self._wal is not None and self._open is not None and self._open.is_check_due():
             self._wal.check()
-            self._checked_at = time.monotonic()
         with self._lock:
             self._journal.count_recent()
         if self._journal.kept:

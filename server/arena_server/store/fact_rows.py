@@ -23,7 +23,7 @@ class FactRows:
     """
 
     def __init__(self, connection: Connection, results: ResultRows) -> None:
-        self._connection: Final = connection
+        self.connection = connection
         self._results: Final = results
         self._contest = 0
         #: How many entries are in the table.
@@ -51,9 +51,9 @@ class FactRows:
             if entry[1] == JOINED and entry[2] not in self.bots:
                 row = {"contest_id": self._contest, "name": entry[2]}
                 added = insert(schema.BotRow).returning(schema.BotRow.id)
-                (self.bots[entry[2]],) = self._connection.execute(added, row).one()
+                (self.bots[entry[2]],) = self.connection.execute(added, row).one()
         if totals := [entry[3] for entry in entries if entry[1] == TOTAL]:
-            with Session(self._connection) as session:
+            with Session(self.connection) as session:
                 schema.set_total(session.get_one(schema.ContestRow, self._contest), totals[-1])
                 session.flush()
         if rulings := [entry for entry in entries if entry[1] == RULED]:
@@ -64,7 +64,7 @@ class FactRows:
             {"contest_id": self._contest, "place": place, "payload": pack([entry])}
             for place, entry in enumerate(entries, start=self._count + 1)
         ]
-        self._connection.execute(insert(schema.FactRow), rows)
+        self.connection.execute(insert(schema.FactRow), rows)
         self._count += len(rows)
 
 

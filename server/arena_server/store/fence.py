@@ -76,7 +76,7 @@ class Claim:
         self.contest: Final = contest
         self.fence: Final = fence
         self._database = database
-        self._connection = connection
+        self.connection = connection
         self._take = text(
             "INSERT INTO writers (contest_id, writer) VALUES (:contest, :mine) "
             "ON CONFLICT (contest_id) DO UPDATE SET writer = excluded.writer"
@@ -88,17 +88,17 @@ class Claim:
     def make(self) -> None:
         """End the claim of the server before, within a transaction."""
         _, mine = self.fence.advance()
-        self._connection.execute(self._take, {"contest": self.contest, "mine": mine})
+        self.connection.execute(self._take, {"contest": self.contest, "mine": mine})
 
     def renew(self) -> None:
         """Leave the mark of `Fence.settle`, within a transaction."""
-        self._connection.execute(self._take, {"contest": self.contest, "mine": self.fence.mark})
+        self.connection.execute(self._take, {"contest": self.contest, "mine": self.fence.mark})
 
     def check(self) -> None:
         """Begin to write: no other server makes a claim until the transaction ends. Raises StoreError."""
         before, mine = self.fence.advance()
         values = {"contest": self.contest, "before": before, "mine": mine}
-        if self._connection.execute(self._advance, values).rowcount != 1:
+        if self.connection.execute(self._advance, values).rowcount != 1:
             raise self.lost()
 
     def lost(self) -> StoreError:
@@ -120,7 +120,7 @@ class Claim:
         wait = "" if isinstance(self._database, Path) else " FOR UPDATE"
         query = text(f"SELECT writer FROM writers WHERE contest_id = :contest{wait}")  # noqa: S608 - no input
         try:
-            durable = self.fence.settle(self._connection.scalar(query, {"contest": self.contest}))
+            durable = self.fence.settle(self.connection.scalar(query, {"contest": self.contest}))
         except PermissionError:
             raise self.lost() from None
         if durable is None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Final
 
 from sqlalchemy import Connection, delete, func, insert, select
 
@@ -26,7 +25,7 @@ class JournalRows:
     """
 
     def __init__(self, connection: Connection) -> None:
-        self._connection: Final = connection
+        self.connection = connection
         self._contest = 0
         self.appender: JournalAppender | None = None
         self.live = Live()
@@ -52,6 +51,7 @@ class JournalRows:
     def close(self) -> None:
         """Append nothing more; the caller holds the lock."""
         if self.appender is not None:
+            self._newest = self.appender.place
             self.appender.close()
             self.appender = None
 
@@ -75,7 +75,7 @@ class JournalRows:
     def _insert(self, entries: Sequence[Entry]) -> None:
         place = self.newest + 1
         row = {"contest_id": self._contest, "place": place, "payload": pack(entries)}
-        self._connection.execute(insert(JournalRow), row)
+        self.connection.execute(insert(JournalRow), row)
         self._set_newest(place)
 
     def _set_newest(self, place: int) -> None:
@@ -94,7 +94,7 @@ class JournalRows:
         """Delete all rows: the contest has ended for good."""
         self.live, self._entries = Live(), 0
         self._set_newest(0)
-        self._connection.execute(delete(JournalRow).where(JournalRow.contest_id == self._contest))
+        self.connection.execute(delete(JournalRow).where(JournalRow.contest_id == self._contest))
 
     # -- compaction
 
@@ -115,7 +115,7 @@ class JournalRows:
         """
         self.count_recent()
         mine, rows = JournalRow.contest_id == self._contest, JournalRow.id
-        last = self._connection.scalar(select(func.max(rows)).where(mine)) or 0
+        last = self.connection.scalar(select(func.max(rows)).where(mine)) or 0
         self._insert(self.live.contest)  # also without entries: the newest row keeps its place
         size = 0
         for number in list(self.live.games):
@@ -129,5 +129,5 @@ class JournalRows:
                 yield True
         self._entries = len(self.live)
         old = select(rows).where(mine, rows <= last).order_by(rows).limit(STEP_ROWS)
-        while self._connection.execute(delete(JournalRow).where(rows.in_(old))).rowcount:
+        while self.connection.execute(delete(JournalRow).where(rows.in_(old))).rowcount:
             yield True

@@ -9,7 +9,6 @@ import os
 import struct
 import sys
 import threading
-from collections import Counter, defaultdict
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -39,10 +38,11 @@ _FLOCK: Final = struct.Struct("@hhqqi0q")
 _FAR: Final = 1 << 62
 
 
-#: How many locks of this process a file has, and the files of those that were given up. These are closed with
-#: the last one: a `close` would end the locks that SQLite has for the other contests of this process.
-_locks: Final[Counter[Path]] = Counter()
-_files: Final[defaultdict[Path, list[int]]] = defaultdict(list)
+#: The bytes of each file that this process has locked, and its descriptor, which all of them share. It is
+#: closed with the last one: a `close` would end the locks that SQLite has for the other contests of this
+#: process.
+_locks: Final[dict[Path, set[int]]] = {}
+_files: Final[dict[Path, int]] = {}
 _guard: Final = threading.Lock()
 
 
@@ -55,7 +55,7 @@ class ContestLock:
     """
 
     def __init__(self, database: Database, connection: Connection | None, number: int) -> None:
-        self._held: list[tuple[Path, int, int]] = []
+        self._held: list[tuple[Path, int]] = []
         if isinstance(database, Path):
             locked = all(self._lock(path, byte) for path, byte in _places(database, number))
         else:
@@ -70,33 +70,40 @@ class ContestLock:
             raise is_played(database, number)
 
     def _lock(self, path: Path, byte: int) -> bool:
-        file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, FILE_MODE)
         with _guard:
-            _locks[path] += 1
-        self._held.append((path, byte, file))
-        try:
-            if _FILE_LOCKS:
-                fcntl.fcntl(file, fcntl.F_OFD_SETLK, _exclusive(byte))
-            else:  # pragma: no cover - not on Linux
-                fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB, 1, byte)
-        except OSError:
-            return False
-        return True
+            mine = _locks.setdefault(path, set())
+            if byte in mine:
+                return False
+            if path not in _files:
+                _files[path] = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, FILE_MODE)
+            try:
+                if _FILE_LOCKS:
+                    fcntl.fcntl(_files[path], fcntl.F_OFD_SETLK, _exclusive(byte))
+                else:  # pragma: no cover - not on Linux
+                    fcntl.lockf(_files[path], fcntl.LOCK_EX | fcntl.LOCK_NB, 1, byte)
+            except OSError:
+                self._close_unused(path)
+                return False
+            mine.add(byte)
+            self._held.append((path, byte))
+            return True
+
+    @staticmethod
+    def _close_unused(path: Path) -> None:
+        if not _locks[path]:
+            os.close(_files.pop(path))
+            del _locks[path]
 
     def release(self) -> None:
         """Give the right up; call it after the connection of the contest has been closed."""
         with _guard:
-            for path, byte, file in self._held:
+            for path, byte in self._held:
                 if _FILE_LOCKS:
-                    fcntl.fcntl(file, fcntl.F_OFD_SETLK, _exclusive(byte, fcntl.F_UNLCK))
+                    fcntl.fcntl(_files[path], fcntl.F_OFD_SETLK, _exclusive(byte, fcntl.F_UNLCK))
                 else:  # pragma: no cover - not on Linux
-                    fcntl.lockf(file, fcntl.LOCK_UN, 1, byte)
-                _files[path].append(file)
-                _locks[path] -= 1
-                if not _locks[path]:
-                    for each in _files.pop(path):
-                        os.close(each)
-                    del _locks[path]
+                    fcntl.lockf(_files[path], fcntl.LOCK_UN, 1, byte)
+                _locks[path].discard(byte)
+                self._close_unused(path)
             self._held.clear()
 
 

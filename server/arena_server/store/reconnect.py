@@ -10,6 +10,7 @@ from typing import Final, Self
 
 from arena_server.store.contest_store import ContestStore
 from arena_server.store.database import Database, is_lost
+from arena_server.store.reopening import ReopenedStore
 
 #: How long a lost database may stay away, and how often it is looked for. A standby takes over in this time.
 PATIENCE_S: Final = 60.0
@@ -29,13 +30,16 @@ class LastingStore:
         lost: Callable[[BaseException], bool] = is_lost,
         now: Callable[[], float] = time.monotonic,
         sleep: Callable[[float], None] = time.sleep,
+        wake: Callable[[], None] = lambda: None,
     ) -> None:
+        """`wake` is as in `ReopenedStore`."""
         self._database: Final = database
+        self._wake: Final = wake
         self._rejoined = rejoined
         self._is_lost = lost
         self._now = now
         self._sleep = sleep
-        self.store = ContestStore(database)
+        self.store = ReopenedStore(database, wake)
 
     def __enter__(self) -> Self:
         self.store.__enter__()
@@ -82,7 +86,7 @@ class LastingStore:
             self._sleep(STEP_S)
 
     def _open(self, lost: ContestStore) -> bool:
-        store = ContestStore(self._database)
+        store = ReopenedStore(self._database, self._wake)
         store.__enter__()
         try:
             durable = store.rejoin(lost)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Final
 
 from sqlalchemy import Connection, insert, select
 from sqlalchemy.orm import Session
@@ -28,7 +27,7 @@ class ResultRows:
     """
 
     def __init__(self, connection: Connection) -> None:
-        self._connection: Final = connection
+        self.connection = connection
         self._contest = 0
         self.place, self.chain = 0, GENESIS
         self.written = 0
@@ -62,9 +61,9 @@ class ResultRows:
             if offered is not None:
                 pairings.append(pairing_row(self._contest, game_id, record.names, offered.deal))
         # A statement costs ten times as much as a row of it.
-        self._connection.execute(insert(schema.GameRow), games)
+        self.connection.execute(insert(schema.GameRow), games)
         if pairings:
-            self._connection.execute(insert(schema.PairingRow), pairings)
+            self.connection.execute(insert(schema.PairingRow), pairings)
         for game_id, record, _ in results:
             if record.faults:
                 self._add_faults(game_id, record, bots)
@@ -72,9 +71,9 @@ class ResultRows:
 
     def _add_faults(self, game_id: str, record: GameRecord, bots: Mapping[str, int]) -> None:
         mine = (schema.GameRow.contest_id == self._contest, schema.GameRow.game_id == game_id)
-        (key,) = self._connection.execute(select(schema.GameRow.id).where(*mine)).one()
+        (key,) = self.connection.execute(select(schema.GameRow.id).where(*mine)).one()
         faults = [fault_row(key, record.names, bots, each) for each in record.faults]
-        self._connection.execute(insert(schema.FaultRow), faults)
+        self.connection.execute(insert(schema.FaultRow), faults)
 
     def annul(self, names: Sequence[str]) -> None:
         """These games are void now. Their records, and the chain, stay."""
@@ -95,7 +94,7 @@ class ResultRows:
         self._change(list(latest), change)
 
     def _change(self, names: Sequence[str], change: Callable[[schema.GameRow], None]) -> None:
-        with Session(self._connection) as session:
+        with Session(self.connection) as session:
             contest = session.get_one(schema.ContestRow, self._contest)
             faults = faults_by_game(session, contest)
             mine = select(schema.GameRow).where(schema.GameRow.contest_id == self._contest)

@@ -51,10 +51,10 @@ class _WalIndex(NamedTuple):
 class WriteAheadLog:
     """The WAL of the SQLite file that `connection` is open on. Raises OSError and SQLAlchemy's errors.
 
-    Call `close` before `connection` is closed, and `release` after it.
+    Call `close` before `connection` is closed. `kept` are files that outlive it: see `open_files.py`.
     """
 
-    def __init__(self, path: Path, connection: Connection) -> None:
+    def __init__(self, path: Path, connection: Connection, kept: dict[Path, int]) -> None:
         self._database: Final = path
         self._path: Final = beside(path, WAL_SUFFIX)
         self._connection = connection
@@ -62,7 +62,7 @@ class WriteAheadLog:
         #: The database and the index, for reading. SQLite's locks on both belong to the process and end with
         #: any `close` of the same file: another program that reads would then take itself for the
         #: last one, and delete the WAL of this server.
-        self._kept: dict[Path, int] = {}
+        self._kept: Final = kept
 
     def sync(self) -> None:
         """Wait until everything committed is on the disk; other connections may write meanwhile."""
@@ -90,12 +90,6 @@ class WriteAheadLog:
             self._file = None
         if truncate:
             self._checkpoint("TRUNCATE")
-
-    def release(self) -> None:
-        """Close the files that have to stay open as long as the connection."""
-        for file in self._kept.values():
-            os.close(file)
-        self._kept.clear()
 
     def _read(self, path: Path, size: int) -> bytes:
         """The first `size` bytes of the database or of its index."""

@@ -17,7 +17,9 @@ import queue
 import threading
 import time
 from collections.abc import Callable, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
+from functools import partial
 from itertools import chain
 from operator import itemgetter
 from pathlib import Path
@@ -28,6 +30,7 @@ from arena_protocol.record_codec import encode
 from arena_server.core.journal import ORDER, Entry
 from arena_server.errors import StoreError
 from arena_server.store.database import ContestHeader, Database, damaged, describe
+from arena_server.store.open_files import look_again
 from arena_server.terms.config import ContestConfig
 
 if TYPE_CHECKING:
@@ -70,11 +73,16 @@ class _End:
 
 
 @dataclass(frozen=True, slots=True)
+class _Look:
+    """Nothing to write: the database may be lost."""
+
+
+@dataclass(frozen=True, slots=True)
 class _Close:
     pass
 
 
-_Job = _Append | _Store | _Enter | _End | _Close
+_Job = _Append | _Store | _Enter | _End | _Look | _Close
 
 
 #: The kind of an entry; no generator, as each batch of plies asks.
@@ -113,8 +121,12 @@ class Writer:
         self._failed = failed
         self._rejoined = rejoined
         self._jobs: queue.SimpleQueue[_Job] = queue.SimpleQueue()
-        # A daemon: a program that ends without `close` has crashed, and must not hang as well.
-        self._thread = threading.Thread(target=self._run, name="store", daemon=True)
+        self._lasting: LastingStore | None = None
+        self._over: int | None = None
+        #: Held while a job is put or the thread ends, as of a contest that has nothing to write.
+        self._gate = threading.Lock()
+        self._parked = False
+        self._thread = self._make_thread(self._run)
         #: Calls of `append`, and how many of them are durable. Only the thread changes the second
         #: while the two differ, and only `append` while they are equal, so neither needs a lock.
         self._appended = self._durable = 0
@@ -122,13 +134,26 @@ class Writer:
         self._direct: JournalAppender | None = None
         self._has_failed = False
 
+    @staticmethod
+    def _make_thread(work: Callable[[], None]) -> threading.Thread:
+        # A daemon: a program that ends without `close` has crashed, and must not hang as well.
+        return threading.Thread(target=work, name="store", daemon=True)
+
+    def _put(self, job: _Job) -> None:
+        with self._gate:
+            self._jobs.put(job)
+            if self._parked:
+                self._parked = False
+                self._thread = self._make_thread(self._go_on)
+                self._thread.start()
+
     def start(self) -> None:
         """Open the database and look for an unfinished contest, on the thread; `found` is next."""
         self._thread.start()
 
     def enter(self, config: ContestConfig) -> None:
         """Begin the contest, or go on with the one that was found. Never waits."""
-        self._jobs.put(_Enter(config))
+        self._put(_Enter(config))
 
     def append(self, entries: Sequence[Entry]) -> bool:
         """Commit one batch of entries, all or none, after all earlier ones. Waits APPEND_WAIT_S at most.
@@ -147,7 +172,7 @@ class Writer:
                     return True
             except Exception as error:  # as in `_run`: after any failure nothing can be promised
                 self._fail(error)
-        self._jobs.put(_Append(entries))
+        self._put(_Append(entries))
         return False
 
     def store(self, game_id: str, record: GameRecord) -> None:
@@ -155,21 +180,23 @@ class Writer:
 
         The entries of its game are dropped from the journal.
         """
-        self._jobs.put(_Store(game_id, record))
+        self._put(_Store(game_id, record))
 
     def end(self, status: str, done: Callable[[], None] = lambda: None) -> None:
         """Set the status of the contest, `finished` or `stopped`, then call `done`. Never waits."""
-        self._jobs.put(_End(status, done))
+        self._put(_End(status, done))
 
     def close(self) -> None:
         """Write what is queued and end the thread. Waits for the disk."""
-        self._jobs.put(_Close())
+        self._put(_Close())
         self._thread.join()
 
     def _fail(self, error: Exception) -> None:
         if self._has_failed:
             return
         self._has_failed = True
+        if isinstance(self._database, Path):
+            look_again(self._database)
         # The driver's own error says more plainly what SQLAlchemy's says around it.
         cause: BaseException = getattr(error, "orig", None) or error
         if isinstance(error, StoreError):
@@ -184,30 +211,81 @@ class Writer:
     def _run(self) -> None:
         try:
             # Imported on the thread: SQLAlchemy takes longer to load than the port needs to open.
-            from arena_server.store.contest_store import ContestStore
             from arena_server.store.reconnect import LastingStore
 
-            with LastingStore(self._database, self._rejoined) as lasting:
+            look = partial(self._put, _Look())
+            lasting = LastingStore(self._database, self._rejoined, wake=look)
+            with ExitStack() as stack:
+                stack.enter_context(lasting)
                 found = lasting.store.find(self._header)
-                self._found(found)
                 if found is None or found.ended is None:
-                    while not self._has_failed and self._write_batch(lasting):
-                        pass
+                    self._lasting = lasting
+                    stack.pop_all()  # it is left by `_write_on`
+                else:
+                    self._over = found.contest
+            self._found(found)
+            self._write_on()
+        except Exception as error:  # the boundary of the thread: nothing else would report it
+            self._fail(error)
+
+    def _go_on(self) -> None:
+        """What the thread does when there is something to write again."""
+        try:
+            self._write_on()
+        except Exception as error:  # as `_run`
+            self._fail(error)
+
+    def _write_on(self) -> None:
+        """Write until there is nothing to write for a while, or nothing more."""
+        if self._lasting is None:
+            self._write_of_over()
+            return
+        lasting = self._lasting
+        with ExitStack() as stack:
+            stack.push(lasting)
+            while not self._has_failed and self._write_batch(lasting):
+                if self._parked:
+                    stack.pop_all()
                     return
-            # Of one that is over nothing is kept open; what it still has to write is rare.
-            while isinstance(job := self._jobs.get(), _Append):
+
+    def _write_of_over(self) -> None:
+        """Of a contest that is over nothing is kept open; what it still has to write is rare."""
+        from arena_server.store.contest_store import ContestStore
+
+        assert self._over is not None, "it was found"
+        while (job := self._next_or_park()) is not None:
+            if isinstance(job, _Append):
                 with ContestStore(self._database) as store:
                     with store.transaction():
-                        store.reopen(found.contest)
+                        store.reopen(self._over)
                         store.add(job.entries, [])
                     store.sync()
                 self._report(1, [])
-        except Exception as error:  # the boundary of the thread: nothing else would report it
-            self._fail(error)
+
+    def _next_or_park(self) -> _Job | None:
+        """The next job; without one the thread is to end."""
+        with self._gate:
+            try:
+                return self._jobs.get_nowait()
+            except queue.Empty:
+                self._parked = True
+                return None
+
+    def _park(self, lasting: LastingStore) -> bool:
+        """Whether nothing is to be written, and the store has given up what it holds open."""
+        with self._gate:
+            self._parked = self._jobs.empty() and lasting.store.park()
+            return self._parked
 
     def _write_batch(self, lasting: LastingStore) -> bool:
         """Commit what is queued in one transaction. Returns False after the last job."""
         jobs = self._take(lasting)
+        if not jobs:
+            return True
+        if lasting.store.is_parked:
+            if isinstance(jobs[0], _Close):
+                return False
+            lasting.store.unpark()
         batches = [job.entries for job in jobs if isinstance(job, _Append)]
         results = [(job.game_id, job.record, encode(job.record)) for job in jobs if isinstance(job, _Store)]
         entries = list(chain.from_iterable(batches))
@@ -251,13 +329,18 @@ class Writer:
         self._committed(durable, game_ids)
 
     def _take(self, lasting: LastingStore) -> list[_Job]:
-        """Wait for a job and take the ones queued behind it; maintain the database meanwhile."""
+        """Wait for a job and take the ones queued behind it; maintain the database meanwhile.
+
+        Returns none once the store is parked.
+        """
         jobs: list[_Job] = []
         while not jobs:
             try:
                 jobs.append(self._jobs.get(timeout=MAINTENANCE_S))
             except queue.Empty:
                 lasting.once(lambda store: store.maintain(idle=True))
+                if self._park(lasting):
+                    return []
         until = time.monotonic() + GROUP_S
         results_only = True
         while len(jobs) < BATCH_JOBS and not isinstance(jobs[-1], _Close):

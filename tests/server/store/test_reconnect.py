@@ -19,7 +19,7 @@ from sqlalchemy import event, text
 from arena_protocol.record_codec import encode
 from arena_server.core.journal import CONTEST, ORDER, Entry
 from arena_server.errors import StoreError
-from arena_server.store import contest_store
+from arena_server.store import contest_store, reopening
 from arena_server.store.contest_store import ContestStore
 from arena_server.store.database import Database, is_lost
 from arena_server.store.engines import open_engine
@@ -350,7 +350,7 @@ class TestWhatIsFound:
 
         with lasting:
             lasting.store.find(opening(new=False))
-            with patch.object(contest_store, "ContestLock", taken):
+            with patch.object(reopening, "ContestLock", taken):
                 lasting.once(lose)
         assert (len(tries), next(refusals, None)) == (2, None)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 import sqlite3
@@ -15,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from arena_server.errors import StoreError
-from arena_server.store import contest_store, wal
+from arena_server.store import contest_store, open_files, wal
 from arena_server.store.contest_store import ContestStore
 from arena_server.store.ownership import ContestLock
 from arena_server.store.reader import Results
@@ -29,7 +30,7 @@ FRAME = 24 + 4096
 @pytest.fixture
 def kept(path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Kept]:
     """A server with five results in the WAL, which nothing but a test checks or restarts."""
-    monkeypatch.setattr(contest_store, "CHECK_S", 1e9)
+    monkeypatch.setattr(open_files, "CHECK_S", 1e9)
     monkeypatch.setattr(WriteAheadLog, "checkpoint", lambda *_: None)
     kept = Kept(path)
     kept.start()
@@ -44,11 +45,12 @@ def kept(path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Kept]:
 
 def check(path: Path) -> None:
     """What the writer's thread does now and then; the check needs no connection."""
-    log = WriteAheadLog(path, None)  # type: ignore[arg-type]
+    kept: dict[Path, int] = {}
     try:
-        log.check()
+        WriteAheadLog(path, None, kept).check()  # type: ignore[arg-type]
     finally:
-        log.release()
+        for file in kept.values():
+            os.close(file)
 
 
 def log_of(path: Path) -> Path:
@@ -117,7 +119,7 @@ def test_the_server_stops_and_keeps_what_its_index_still_finds(
         shutil.copy(path.with_name(name), copy / name)
     with closing(sqlite3.connect(copy / "arena.db")) as next_process:
         assert next_process.execute("SELECT count(*) FROM games").fetchone() < (5,)
-    monkeypatch.setattr(contest_store, "CHECK_S", 0.0)
+    monkeypatch.setattr(open_files, "CHECK_S", 0.0)
     error = kept.told.get(timeout=PATIENCE_S)  # without a write: it is checked twice a second now
     assert "was damaged while the server had it open, in frame" in str(error)
     kept.append((9, "offer", ("a", "b"), 1, ()))
@@ -204,7 +206,7 @@ def test_a_reader_of_an_older_wal_is_no_damage(path: Path) -> None:
 def test_a_damaged_header_beside_a_database_of_many_pages(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(contest_store, "CHECK_S", 1e9)
+    monkeypatch.setattr(open_files, "CHECK_S", 1e9)
     kept = Kept(path)
     kept.start()
     kept.writer.store("g1", game(1))
@@ -234,7 +236,7 @@ def test_a_program_that_reads_leaves_the_wal_to_its_server(
     path: Path, monkeypatch: pytest.MonkeyPatch, closing_files: str
 ) -> None:
     """SQLite's locks belong to the process, and end when it closes any descriptor of the file."""
-    monkeypatch.setattr(contest_store, "CHECK_S", 0.0)
+    monkeypatch.setattr(open_files, "CHECK_S", 0.0)
     header = opening()
     with ContestStore(path) as store:
         store.find(header)
