@@ -119,7 +119,7 @@ class InvariantChecker:
         self._counts = counts
         self._counted = 0
         self._deadline = deadline
-        self._slots = slots or {}
+        self.slots = slots or {}
         #: The bots of each game that was started, and the games that have no record yet.
         self._names: dict[str, tuple[str, ...]] = {}
         self._playing: set[str] = set()
@@ -307,7 +307,7 @@ class InvariantChecker:
         at_once = Counter(name for each in self._playing for name in self._names[each])
         for name in names:
             self.require(names.count(name) == 1, f"{game_id}: {name} plays itself")
-            most = self._slots.get(name, 1)
+            most = self.slots.get(name, 1)
             self.require(at_once[name] <= most, f"{name} plays {at_once[name]} games at once, not {most}")
             self.most_at_once = max(self.most_at_once, at_once[name])
         self.require(game_id not in self._games and game_id not in self.records, f"{game_id} began twice")

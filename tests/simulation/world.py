@@ -29,7 +29,7 @@ class Plan:
     """A contest to be simulated. `slots`: how many games each bot may play at once; 1 if it is not there.
 
     Those of `late` are no entrants until they are added. `named`: its bots say `contest=` in HELLO.
-    `contest`: the class that referees it. The bots of `frozen` are so while they are not on move. One that is
+    `contest` makes what referees it. The bots of `frozen` are so while they are not on move. One that is
     not `listed` is as the game of a visitor: no answer names it.
     """
 
@@ -37,7 +37,7 @@ class Plan:
     kinds: Mapping[str, type[Honest]]
     slots: Mapping[str, int] = field(default_factory=dict)
     named: bool = False
-    contest: type[Contest] = Contest
+    contest: Callable[..., Contest] = Contest
     late: frozenset[str] = frozenset()
     frozen: frozenset[str] = frozenset()
     listed: bool = True
@@ -259,11 +259,12 @@ class World(Worlds):
         late: frozenset[str] = frozenset(),
         frozen: frozenset[str] = frozenset(),
         beside: Sequence[Plan] | None = None,
+        contest: Callable[..., Contest] = Contest,
     ) -> None:
         """Those of `beside` are on the same server; None: this contest is alone on one that ends with it."""
         self.config = config
         self.kinds = kinds
-        plan = Plan(config, kinds, slots, named=bool(beside), late=late, frozen=frozen)
+        plan = Plan(config, kinds, slots, named=bool(beside), contest=contest, late=late, frozen=frozen)
         several = beside is not None
         super().__init__(seed, [plan, *(beside or ())], faults, orders, several=several)
         self._part = self.parts[0]
