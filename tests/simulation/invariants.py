@@ -152,7 +152,7 @@ class InvariantChecker:
             self.kept.came(event.conn, event.line)
         elif isinstance(event, Command):
             self.orders.asked(event)
-            if event.verb == "lift":  # it needs no validation game
+            if event.verb in ("lift", "kick"):  # who is lifted, also by an undo, needs no validation game
                 self.validated.add(event.target)
         for effect in effects:
             self._check(effect)
@@ -264,7 +264,8 @@ class InvariantChecker:
         records = {fact.name: decode(fact.record) for fact in facts if isinstance(fact, Validated)}
         validations = {deal.game_id(-entry[3]) for entry in past.entries if entry[1] == "validated"}
         self.validated = {name for name, record in records.items() if not record.faults}
-        self.validated |= {entry[4] for entry in past.entries if entry[1:4:2] == ("order", "lift")}
+        lifts = (("order", "lift"), ("order", "kick"))
+        self.validated |= {entry[4] for entry in past.entries if entry[1:4:2] in lifts}
         gone = sorted(self._said - validations)
         self.require(power or not gone, f"the ends of {', '.join(gone)} were sent, and are lost")
         self._said &= validations

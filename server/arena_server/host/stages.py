@@ -115,7 +115,7 @@ class PlannedContests(HostObserver):
                 await self._host.add(spec)
                 del self._planned[name]
                 self._log.write(SeasonStageBegun(name, tuple(each.name for each in spec.entrants)))
-        except ArenaError as error:
+        except (ArenaError, ValueError) as error:  # ValueError: one of its name was added meanwhile
             if not self._host.leaving:
                 del self._planned[name]
                 self.problems[name] = str(error)

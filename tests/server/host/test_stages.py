@@ -39,6 +39,7 @@ async def test_stages_begin_one_after_another_and_the_host_leaves_behind_the_las
         PlannedContest("three", ["two", "one"], made("three")),
         PlannedContest("four", ["three"], refused),
         PlannedContest("five", ["four"], made("five")),
+        PlannedContest("one", ["two"], made("one")),  # its name is taken
     ]
     planned: list[PlannedContests] = []
 
@@ -59,7 +60,10 @@ async def test_stages_begin_one_after_another_and_the_host_leaves_behind_the_las
             assert await here.play_all(name) == ["BYE reason=finished again=2000"] * 2
         await here.until(lambda: here.host.leaving)
         await planned[0].close()
-    assert planned[0].problems == {"four": "stage three does not begin: two was aborted"}
+    assert planned[0].problems == {
+        "four": "stage three does not begin: two was aborted",
+        "one": "two contests are called one",
+    }
     assert [here.results(name) for name in ("one", "two", "three")] == [("finished", 2)] * 3
     assert "stage-begun stage=two bots=ann,bob" in here.log
     assert "stage-not-begun stage=four text='stage three does not begin: two was aborted'" in here.log
