@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from arena_cli.options import Json, Tls, TlsCa, expanded, print_json, tls_context
+from arena_protocol.errors import LocalProtocolError
+from arena_protocol.messages import VERSION, Hello, encode
 from arena_server.errors import ArenaError, ConfigError
 
 if TYPE_CHECKING:
@@ -225,6 +227,11 @@ def server(
         raise ConfigError(f"--names: expected two names with a comma between them, got {options.names!r}")
     host, port = parse_address(where, "HOST:PORT")
     secret = options.token or os.environ.get("ARENA_TOKEN") or None
+    for name in (first, second):
+        try:
+            encode(Hello(VERSION, name, token=secret))
+        except LocalProtocolError as error:
+            raise ConfigError(f"--names, --token: {error}") from None
     tls = tls_context(options.tls, options.tls_ca)
     _check_there(host, port, options.patience)
     settings = ServerSettings(host, port, (first, second), secret, options.patience, tls=tls)

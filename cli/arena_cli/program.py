@@ -34,6 +34,9 @@ _EXTRAS = {
 #: stdout cannot be written: the disk is full or the device failed.
 _OUTPUT_ERRORS = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
 
+#: A path of the user is at fault, whichever command looks at it: `Path.exists` raises the first two.
+_PATH_ERRORS = (errno.ENAMETOOLONG, errno.ELOOP, errno.EACCES, errno.EPERM, errno.EROFS)
+
 
 def run() -> NoReturn:
     """Run the command line of `sys.argv` and exit. Raises KeyboardInterrupt."""
@@ -71,22 +74,29 @@ def run() -> NoReturn:
 def user_message(error: Exception) -> str | None:
     """Return the line to print for an error that the user can correct, None for a bug of the program."""
     if isinstance(error, UserError):
-        # It may quote a file or a server: no control character reaches the terminal.
-        shown = (each if each.isprintable() else ascii(each)[1:-1] for each in " ".join(str(error).split()))
-        return "".join(shown)
+        return _shown(str(error))
     if isinstance(error, ImportError):
         extra = _missing_extra(error)
         return extra and needs_extra("this command", extra)
     if isinstance(error, OSError) and error.errno in _OUTPUT_ERRORS and error.filename is None:
         return f"the output cannot be written: {error.strerror}"
+    if isinstance(error, OSError) and error.errno in _PATH_ERRORS and error.filename is not None:
+        return _shown(f"{os.fsdecode(error.filename)}: {error.strerror}")
+    if isinstance(error, UnicodeError) and "idna" in str(error):
+        return _shown(f"no host has such a name: {error.__cause__ or error}")
     if hasattr(error, "format_message"):
         return _usage_message(error)
     return None
 
 
+def _shown(text: str) -> str:
+    """Return `text` as one line without control characters: it may quote a file or a server."""
+    return "".join(each if each.isprintable() else ascii(each)[1:-1] for each in " ".join(text.split()))
+
+
 def exit_status(error: Exception) -> int:
     """Return the exit status for an error that has a `user_message`."""
-    if isinstance(error, ImportError):
+    if isinstance(error, ImportError | UnicodeError):
         return MISUSED
     status: int = getattr(error, "exit_code", FAILED)
     return status

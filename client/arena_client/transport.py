@@ -47,9 +47,13 @@ class LinkError(Exception):
 
 
 def server_name(host: str, port: int) -> str:
-    """Return HOST:PORT. Raises ClientError for a port out of range."""
+    """Return HOST:PORT. Raises ClientError for a port out of range, and a host that no system looks up."""
     if not 0 < port < 65536:
         raise ClientError(f"a port is a number from 1 to 65535, not {port}")
+    try:
+        host.encode("idna")
+    except UnicodeError as error:
+        raise ClientError(f"no host has the name {host!r:.80}: {error.__cause__ or error}") from None
     return f"{host}:{port}"
 
 

@@ -67,7 +67,8 @@ class LineReader:
         if self._discarding:
             self._discarding = False
             return
-        # One only: a second `\r` belongs to the line, and is a syntax error there.
+        # One only: a second `\r` belongs to the line, and is a syntax error there. Nothing behind the
+        # reader takes one off again.
         if line.endswith(b"\r"):
             line = line[:-1]
         out.append(line if len(line) <= self._limit else Overlong(line[: self._head]))

@@ -482,8 +482,6 @@ def parse_server(line: bytes) -> ServerMessage | None:
 
 
 def _parse(line: bytes, limit: int, verbs: Mapping[str, Callable[[str], Any]]) -> Any:
-    if line.endswith(b"\r"):
-        line = line[:-1]
     if len(line) > limit:
         raise ProtocolError(ErrorCode.TOO_LONG, f"a line may have {limit} bytes")
     if not line:

@@ -182,6 +182,17 @@ class TestProgram:
         assert done.stderr.startswith("arena: this command needs the extra [server]: ")
         assert len(done.stderr.splitlines()) == 1
 
+    def test_a_path_that_no_system_takes_is_one_line(self, shell: Shell) -> None:
+        outcome = shell("match", "dummy", "dummy", "--keep", "a" * 300)
+        assert outcome.code == 1
+        assert re.fullmatch(r"arena: \S+: File name too long\n", outcome.err)
+
+    @pytest.mark.parametrize("words", ["watch --connect {}:1", "standings --database postgresql://{}/x"])
+    def test_a_host_that_no_system_looks_up_is_one_line(self, shell: Shell, words: str) -> None:
+        outcome = shell(*words.format("a" * 70).split())
+        assert outcome.code == 2
+        assert re.fullmatch(r"arena: no host has such a name: label .*too long\n", outcome.err)
+
     def test_a_bug_is_raised(self, shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
         def fault(*_: object, **__: object) -> None:
             raise RuntimeError("a bug")

@@ -139,6 +139,10 @@ def test_a_bot_that_is_started_by_hand() -> None:
             ("server", "localhost:1", "--names", "one,one"),
             "arena: --names: expected two names with a comma between them, got 'one,one'",
         ),
+        (
+            ("server", "localhost:1", "--token", "\udcff"),
+            r"arena: --names, --token: HELLO: token must be printable ASCII without spaces, not '\udcff'",
+        ),
         (("server", "localhost:1", "99"), "arena: no case '99'; --list shows all of them"),
     ],
 )

@@ -73,7 +73,7 @@ def test_ping_is_answered_at_any_time_of_the_game() -> None:
 
 def test_blank_lines_and_unknown_verbs_ask_for_nothing() -> None:
     client = playing()
-    assert client.receive("", "\r", "NEWS of a newer version", "PONG x") == []
+    assert client.receive("", "NEWS of a newer version", "PONG x") == []
 
 
 def test_only_one_question_at_a_time() -> None:

@@ -35,6 +35,12 @@ def test_a_port_out_of_range(port: int) -> None:
         server_name("here", port)
 
 
+@pytest.mark.parametrize("host", ["a" * 70, "a..b", "\u202e"])
+def test_a_host_that_no_system_looks_up_is_refused(host: str) -> None:
+    with pytest.raises(ClientError, match=f"^no host has the name {re.escape(repr(host))}: "):
+        server_name(host, 2006)
+
+
 def test_server_name() -> None:
     assert server_name("here", 65535) == "here:65535"
 

@@ -81,7 +81,8 @@ def database_of(url: str, *, async_journal: bool = False) -> Database:
     if scheme in _POSTGRES and _names_a_database(url):
         return Postgres(f"postgresql://{rest}", async_journal)
     path = unquote(url.removeprefix(_SQLITE))
-    if not url.startswith(_SQLITE) or not Path(path).name or path == ":memory:" or "?" in path:
+    # A folder as "/" has no name of a file, and no system takes a NUL.
+    if not url.startswith(_SQLITE) or not Path(path).name or path == ":memory:" or {"?", "\0"} & set(path):
         raise ConfigError(
             f"--database: expected a URL such as {DEFAULT_URL} or postgresql://host/name, got {url!r}"
         )

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from arena_protocol.codec import valid_name
 from arena_server.errors import ArenaError, ConfigError, some_of
 from arena_server.store.database import Database, home_of
 from arena_server.store.files import replace_file
@@ -122,8 +123,11 @@ def find_access(
 
 
 def _find(database: Database, contest: str | None, *, known: bool) -> Path | None:
-    if contest is not None and (path := path_of(database, contest)).exists():
-        return path
+    if contest is not None:
+        if not valid_name(contest):
+            raise ConfigError(f"--contest: expected the name of a contest, got {contest!r:.40}")
+        if (path := path_of(database, contest)).exists():
+            return path
     home = home_of(database)
     beginning = f"{home.name}-"
     # By the beginning, not in the pattern: a name may have signs that `glob` reads otherwise.

@@ -33,8 +33,10 @@ class TestUrls:
             "mysql://x/y",
             "sqlite:///",
             "sqlite:////",
+            "sqlite:///.",
             "sqlite:///:memory:",
             "sqlite:///a?b",
+            "sqlite:///a%00b",
         ],
     )
     def test_other_urls_are_refused(self, url: str) -> None:

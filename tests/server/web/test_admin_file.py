@@ -106,6 +106,8 @@ class TestAccess:
             assert str(caught.value) == words
         with pytest.raises(ConfigError, match=r"^--connect: the server's token is needed too: set "):
             find_access(database, None, "127.0.0.1:9", {})
+        with pytest.raises(ConfigError, match=r"^--contest: expected the name of a contest, got '\.\./a'$"):
+            find_access(database, "../a", None, {})
 
     def test_several_servers_play_here(self, tmp_path: Path) -> None:
         database = tmp_path / "arena.db"
