@@ -79,11 +79,16 @@ class StaticFile:
         }
 
     async def answer(self, request: Request) -> Response:
-        if request.headers.get("if-none-match") == self._headers["ETag"]:
+        if _has(request.headers.get("if-none-match", ""), self._headers["ETag"]):
             return Response(status_code=304, headers=self._headers)
         if "gzip" in request.headers.get("accept-encoding", ""):
             return Response(self._packed, headers=self._headers | {"Content-Encoding": "gzip"})
         return Response(self._data, headers=self._headers)
+
+
+def _has(given: str, tag: str) -> bool:
+    """Whether If-None-Match has `tag`; a cache on the way may have made it a weak one."""
+    return given.strip() == "*" or tag in (each.strip().removeprefix("W/") for each in given.split(","))
 
 
 class PreviewedFile(StaticFile):

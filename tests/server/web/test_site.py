@@ -219,8 +219,10 @@ class TestServed:
                 assert gzip.decompress(body) == plain[2]
                 assert b"content-encoding" not in plain[0].lower()
             tag = page_headers["etag"]
-            status, headers, text = server.ask("GET /index.html", f"If-None-Match: {tag}\n")
-            assert (status, headers["etag"], text) == (304, tag, "")
+            for known in (tag, f"W/{tag}", f'"x", {tag}', "*"):
+                status, headers, text = server.ask("GET /index.html", f"If-None-Match: {known}\n")
+                assert (status, headers["etag"], text) == (304, tag, "")
+            assert server.ask("GET /index.html", 'If-None-Match: "x"\n')[0] == 200
 
     def test_documents_are_compressed(self, database: Path) -> None:
         with site(database) as server:
