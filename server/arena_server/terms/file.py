@@ -206,6 +206,8 @@ def _tables(text: str, source: str) -> dict[str, Any]:
         return tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise ConfigError(f"{source}: not a TOML file: {error}") from None
+    except RecursionError:
+        raise ConfigError(f"{source}: not a TOML file: too many brackets within each other") from None
 
 
 def contest_of_tables(tables: Mapping[str, Any], source: str) -> ContestFile:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from pydantic import ValidationError
 
 from arena_server.terms.contest_table import FORMAT_OPTIONS, OPTIONS_PLACE, ContestTable, GameTable
-from arena_server.terms.schema import BotTable, ContestFile, RoleTable, ServerTable, WebhookTable
+from arena_server.terms.schema import BotTable, ContestFile, RoleTable, ServerTable, SiteTable, WebhookTable
 from arena_server.terms.tables import ContainerTable, SourceTable, SubmissionsTable
 
 if TYPE_CHECKING:
@@ -24,6 +24,7 @@ KEYS: Mapping[str, frozenset[str]] = {
     "contest": frozenset(ContestTable.model_fields) - {"format_options"} | FORMAT_OPTIONS,
     "game": frozenset(GameTable.model_fields),
     "server": frozenset(ServerTable.model_fields),
+    "site": frozenset(SiteTable.model_fields),
     "container": frozenset(ContainerTable.model_fields),
     "submissions": frozenset(SubmissionsTable.model_fields),
     "bot": frozenset(BotTable.model_fields),

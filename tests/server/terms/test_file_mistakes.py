@@ -17,6 +17,7 @@ from arena_protocol.games import GAMES
 from arena_server.core.formats import FORMATS
 from arena_server.errors import ConfigError
 from arena_server.terms.file import check_remote_bots, parse_contest
+from arena_server.terms.mistakes import KEYS
 from arena_server.terms.schema import ContestFile
 
 EVENTS = "game, probation, absence, begun, round, walkover, validation, stall, over, jury"
@@ -130,6 +131,8 @@ def test_a_wrong_address_of_a_webhook(url: str) -> None:
             'bot 2: command: expected a list of words, ["python", "b.py"], got a text',
         ),
         (toml(game='clok = "1s"'), "game.clok: unknown key; did you mean 'clock'?"),
+        (toml(more='[site]\ntitel = "x"'), "site.titel: unknown key; did you mean 'title'?"),
+        (toml(more="x = " + "[" * 5000), "not a TOML file: too many brackets within each other"),
         (toml(more="[sever]\nport = 1"), "sever: unknown key; did you mean 'server'?"),
         (
             toml(more="[server]\nzzz = 1"),
@@ -327,6 +330,10 @@ def test_a_wrong_address_of_a_webhook(url: str) -> None:
 )
 def test_every_mistake_is_one_clear_line(text: str, line: str) -> None:
     assert refusal(text) == line
+
+
+def test_every_table_of_a_file_has_its_keys_for_a_misspelt_one() -> None:
+    assert KEYS.keys() >= ContestFile.model_fields.keys()
 
 
 def test_a_long_value_is_cut() -> None:
