@@ -109,7 +109,7 @@ def bot(
     selections, command = _split(words or [])
     cases = _selected(BOT_SUITE, selections)
     if listed:
-        _list(cases)
+        _list(cases, as_json=output.as_json)
         return
     if bool(command) == (options.listen is not None):
         raise ConfigError("give the bot's command after --, or --listen HOST:PORT for a bot that you start")
@@ -218,7 +218,7 @@ def server(
         selections = [where, *selections]
     cases = _selected(SERVER_SUITE, selections)
     if listed:
-        _list(cases)
+        _list(cases, as_json=output.as_json)
         return
     if where is None:
         raise ConfigError("say which server: HOST:PORT")
@@ -266,10 +266,13 @@ def _selected(suite: Suite[Any], selections: list[str]) -> list[Case[Any]]:
         raise ConfigError(str(error)) from None
 
 
-def _list(cases: list[Case[Any]]) -> None:
+def _list(cases: list[Case[Any]], *, as_json: bool) -> None:
     from arena_check import report
 
-    typer.echo(report.listing(cases))
+    if as_json:
+        print_json({"cases": [report.case_json(case, case.clause) for case in cases]})
+    else:
+        typer.echo(report.listing(cases))
 
 
 def _report(results: Iterator[CaseResult], peer: str, output: ReportOptions) -> None:

@@ -66,7 +66,8 @@ def command(
 
         if not found["highlights"]:
             raise StoreError(f"--gif: {chosen.name} has no highlights to be drawn")
-        write_file("--gif", gif, animated(_scenes(archive, chosen.id, found["highlights"][:MOST]), delay))
+        drawn = animated(_scenes(archive, chosen.id, found["highlights"][:MOST]), delay)
+        write_file("--gif", gif, drawn, as_json=as_json)
 
 
 def told(found: Mapping[str, Any]) -> str:

@@ -196,15 +196,15 @@ def _check_ply(ply: int | None, name: str, plies: int) -> None:
         raise StoreError(f"game {name} has {plies} plies, not {ply}")
 
 
-def write_file(option: str, path: Path, data: bytes) -> None:
-    """Write what `option` asks for. Raises StoreError."""
+def write_file(option: str, path: Path, data: bytes, *, as_json: bool = False) -> None:
+    """Write what `option` asks for, and say so; on stderr where stdout has JSON. Raises StoreError."""
     from arena_server.errors import StoreError
 
     try:
         path.write_bytes(data)
     except OSError as error:
         raise StoreError(f"{option}: {path}: cannot be written: {error.strerror}") from None
-    typer.echo(f"written: {path}")
+    typer.echo(f"written: {path}", err=as_json)
 
 
 def load_record(game: str, contest: str | None, database: str) -> GameRecord:

@@ -122,18 +122,25 @@ def summary(results: Sequence[CaseResult]) -> str:
     return f"{len(results)} cases: " + ", ".join(f"{counts[verdict]} {verdict}" for verdict in Verdict)
 
 
+def case_json(case: Case[Any], clause: str) -> dict[str, Any]:
+    """A case with its clause, or with the one that its run has failed."""
+    return {
+        "id": case.id,
+        "section": CLAUSE[clause].section,
+        "clause": CLAUSE[clause].text,
+        "kind": case.kind,
+        "does": case.does,
+        "expects": case.expects,
+    }
+
+
 def as_json(results: Iterable[CaseResult], peer: str) -> dict[str, Any]:
     """All results with all lines. Bytes are Latin-1 text: one character a byte."""
     return {
         "peer": peer,
         "cases": [
             {
-                "id": result.case.id,
-                "section": CLAUSE[result.clause].section,
-                "clause": CLAUSE[result.clause].text,
-                "kind": result.case.kind,
-                "does": result.case.does,
-                "expects": result.case.expects,
+                **case_json(result.case, result.clause),
                 "verdict": str(result.verdict),
                 "needed": result.needed or None,
                 "expected": result.expected,

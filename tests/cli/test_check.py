@@ -31,6 +31,8 @@ def test_list_shows_what_is_selected() -> None:
     assert inside("check", "server", "3.3/2", "--list") == inside(
         "check", "server", "localhost:1", "3.3/2", "--list"
     )
+    found = json.loads(inside("check", "bot", "--list", "--json").out)["cases"]
+    assert {each["id"] for each in found} == BOT_SUITE.cases.keys()
     one = inside("check", "server", "localhost:1", "3.3/2", "--list")
     assert [line.split()[0] for line in one.out.splitlines()] == ["3.3", "3.3/2"]
     assert SERVER_SUITE.cases["3.3/2"].expects in one.out

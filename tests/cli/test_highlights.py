@@ -34,6 +34,9 @@ def test_a_gif_of_the_first_ten(here: Path, shell: Shell, monkeypatch: pytest.Mo
     monkeypatch.setattr(highlights, "MOST", 1)
     monkeypatch.setattr(highlights, "BEFORE", 1)
     assert shell("highlights", "--gif", "ten.gif").out.splitlines()[-1] == "written: ten.gif"
+    with_json = shell("highlights", "--gif", "ten.gif", "--json")
+    assert json.loads(with_json.out)["highlights"]
+    assert with_json.err == "written: ten.gif\n"
     with image.open(here / "ten.gif") as drawn:
         assert drawn.n_frames == 2
     assert MOST == 10
