@@ -90,7 +90,7 @@ def _games(options: RatingOptions) -> tuple[str, Iterable[Games]]:
         return str(options.file), (Games.of(observe(games)) for games in [rated])
     with open_results(options.database) as results:
         contests = _contests(results, options)
-        check_rated(contests, "--contest")
+        check_rated(contests, "--all" if options.every else "--contest")
         if len({contest.game for contest in contests}) > 1:
             named = ", ".join(f"{contest.name} {contest.game}" for contest in contests)
             raise ConfigError(f"--contest: expected contests of one game, got {named}")

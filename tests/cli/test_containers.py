@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import re
@@ -21,6 +22,7 @@ from arena_cli.options import DEFAULT_DATABASE
 from arena_cli.sandboxes import fetched
 from arena_cli.tournament import place_of
 from arena_server.errors import ConfigError
+from arena_server.places.base import LaunchError
 from arena_server.places.cgroup import ControlGroup
 from arena_server.places.docker import Docker, NoEngineError
 from arena_server.places.docker_launcher import LABEL, place_mark
@@ -106,6 +108,34 @@ def test_without_an_engine(tmp_path: Path) -> None:
         "arena: c.toml: bot 2: image: docker: No such file or directory;"
         " bots in containers need a Docker engine",
     )
+
+
+def test_an_image_of_from_that_cannot_be_had_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[str] = []
+
+    async def call(_docker: Docker, *words: str, **_options: float) -> str:
+        asked.append(words[-1])
+        if words[0] == "pull":
+            raise LaunchError("no such host")
+        if words[-1] == "gcc:14":
+            raise LaunchError("no such image")
+        return "sha256:a"
+
+    monkeypatch.setattr(Docker, "call", call)
+    (tmp_path / "Dockerfile").write_text(
+        "ARG of=x\nFROM python:3.12-slim AS one\nFROM --platform=linux/amd64 one as two\nFROM $of\n"
+        "FROM scratch\nfrom gcc:14\n"
+    )
+    line = "FROM gcc:14: not here, and cannot be fetched: no such host"
+    with pytest.raises(LaunchError, match=f"^{line}$"):
+        asyncio.run(Docker().build(str(tmp_path)))
+    assert asked == ["version", "python:3.12-slim", "gcc:14", "gcc:14"]
+    (tmp_path / "c").mkdir()
+    (tmp_path / "c" / "bot.c").touch()
+    monkeypatch.chdir(tmp_path)
+    assert inside("check", "bot", "--", "build:c").err.splitlines()[-1] == f"arena: build:c: {line}"
 
 
 def without_engine(monkeypatch: pytest.MonkeyPatch, problem: str) -> None:

@@ -35,6 +35,8 @@ BUILD_PIDS = 512
 LOADED = "insertion-arena-bot:{}"
 #: What the command says where no engine answers, or not to us.
 _NO_ENGINE = re.compile("to the docker daemon|error during connect", re.IGNORECASE)
+#: The images on which a Dockerfile builds, each with the name of its stage.
+_FROM = re.compile(r"(?im)^[ \t]*FROM[ \t]+(?:--\S+[ \t]+)*(\S+)(?:[ \t]+AS[ \t]+(\S+))?")
 #: Seconds for the end of a command whose answer is not wanted any more.
 CALL_GRACE_S = 5.0
 #: Seconds for the engine's answer, and for one that fetches or builds an image. Starting or removing a
@@ -178,6 +180,7 @@ class Docker:
         `dockerfile` is the text of one that stands for that of the folder.
         """
         await self.call("version")  # an engine that hangs is known before a build is waited for
+        await self._find_bases(Path(folder, "Dockerfile"), dockerfile)
         with TemporaryDirectory() as place:
             words = ["build", "--quiet"]
             if dockerfile is not None:
@@ -185,6 +188,25 @@ class Docker:
                 path.write_text(dockerfile, encoding="utf-8")
                 words += ["--file", str(path)]
             return (await self.call(*words, folder, seconds=IMAGE_S)).splitlines()[-1]
+
+    async def _find_bases(self, path: Path, text: str | None) -> None:
+        """See that the images of FROM are here: a build that cannot fetch one does not say which.
+
+        Raises LaunchError.
+        """
+        with suppress(OSError):  # the build names a file that is missing
+            text = path.read_text(encoding="utf-8", errors="replace") if text is None else text
+        stages = {"scratch"}
+        for base, stage in _FROM.findall(text or ""):
+            # A variable has its value in the build.
+            if "$" not in base and base not in stages:
+                try:
+                    await self.image(base)
+                except (NoAnswerError, NoEngineError):
+                    raise
+                except LaunchError as error:
+                    raise LaunchError(f"FROM {base}: not here, and cannot be fetched: {error}") from None
+            stages.add(stage)
 
     def strangers_build(self, folder: str, digest: str, tag: str, *, network: bool) -> list[str]:
         """The command that builds the image of a stranger, tags it and writes its digest to a file.

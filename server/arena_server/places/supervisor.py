@@ -174,8 +174,7 @@ async def _supervise(
     address = await _address(server)
     listener.listening(address)
     host, port = parse_address(address, "the server")
-    assert server.process.stdin is not None
-    games = PipedGames(server.process.stdin.write)
+    games = PipedGames(partial(_tell, server))
     place = Place(local_host(host), port, tournament.place, tournament.logs, measures=True)
     async with launcher_of(tournament.bots, place) as launcher:
         bots = BotGroup(tournament.bots, launcher, games, listener.say)
@@ -228,8 +227,15 @@ async def _pass_reports(
 
 
 def _write(server: Child, answer: Answer) -> None:
-    assert server.process.stdin is not None
-    server.process.stdin.write(json.dumps(answer).encode() + b"\n")
+    _tell(server, json.dumps(answer).encode() + b"\n")
+
+
+def _tell(server: Child, line: bytes) -> None:
+    """Write a line to a server. One that has ended reads none: asyncio would print a warning for each."""
+    stdin = server.process.stdin
+    assert stdin is not None
+    if not stdin.is_closing():
+        stdin.write(line)
 
 
 async def _address(server: Child) -> str:

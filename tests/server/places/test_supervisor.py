@@ -16,6 +16,7 @@ import pytest
 from arena_server.errors import FAILED, MISUSED, ArenaError
 from arena_server.places import restarts, supervisor
 from arena_server.places.base import BotError, LocalBot
+from arena_server.places.process import Child
 from arena_server.places.supervisor import (
     PipedGames,
     ProgressListener,
@@ -270,7 +271,9 @@ async def test_a_server_that_listens_everywhere_is_reached_here(
     assert Path(f"{seen}.copy").read_text() == reached
 
 
-async def test_questions_about_games_are_lines_and_only_the_last_one_is_answered() -> None:
+async def test_questions_about_games_are_lines_and_only_the_last_one_is_answered(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
     written: list[bytes] = []
     games = PipedGames(written.append)
     asked = asyncio.create_task(games.game_of("ann", 2))
@@ -288,3 +291,9 @@ async def test_questions_about_games_are_lines_and_only_the_last_one_is_answered
         {"crashed": "ann", "slot": 2},
         {"abandoned": "ann", "slot": 2, "game": "g7", "exceeded": ""},
     ]
+    # Nothing is written to a server that has ended.
+    ended = await Child.start(["true"], dict(os.environ), stdin=asyncio.subprocess.PIPE)
+    await ended.wait()
+    for _ in range(10):
+        supervisor._tell(ended, b"{}\n")
+    assert caplog.text == ""
