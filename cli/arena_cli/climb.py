@@ -18,9 +18,8 @@ import typer
 from arena_cli.climb_ladder import RatedLadder
 from arena_cli.climb_rating import Against, RatingRange, guess, place
 from arena_cli.match_conditions import MatchConditions
-from arena_cli.match_resume import naming_keep
 from arena_cli.match_run import MatchPlan
-from arena_cli.options import Json, print_json, refuse
+from arena_cli.options import Json, named_here, print_json, refuse
 from arena_cli.paired import play_paired
 from arena_cli.tune_search import step_seed
 from arena_protocol.games import make_game
@@ -122,7 +121,7 @@ def command(
     plan = _plan(ladder, options)
     steps: list[ClimbStep] = []
     bounds = ClimbBounds(options.games, options.width, options.deals)
-    with naming_keep("give another file by --keep"):
+    with named_here(database="--keep", new="in another file"):
         stopped = climb(ladder, bounds, _measure(bot, ladder, plan, options.keep), steps, bot)
     _print(bot, ladder, steps, options)
     if stopped:

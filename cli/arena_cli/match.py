@@ -12,10 +12,10 @@ import typer
 from arena_cli.local_bots import is_command
 from arena_cli.match_league import league
 from arena_cli.match_options import MatchOptions
-from arena_cli.match_resume import naming_keep
 from arena_cli.match_run import CONTEST, MatchPlan, MatchRun, needs_processes
 from arena_cli.options import (
     interruptible,
+    named_here,
     refuse,
 )
 from arena_server.errors import INTERRUPTED, ArenaError, ConfigError
@@ -60,7 +60,7 @@ def command(players: Players, options: MatchOptions) -> None:
     _check(players, plan, options)
     stored = options.keep is not None or options.logs is not None or options.output.web
     if stored or needs_processes(players, plan):
-        with naming_keep("begin a new match by --new"):
+        with named_here(database="--keep", new="by --new"):
             _play_processes(players, rules.seats, plan, options)
         return
     # Nothing is stored here: a signal may end the process in the middle of compiled code.

@@ -3,31 +3,19 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from hashlib import sha256
 from typing import Any
 
 from arena_protocol.record import VOID
 from arena_protocol.record_codec import decode
 from arena_server.core.life import FINAL
-from arena_server.errors import ArenaError, ConfigError, EmptyDatabaseError, OtherConfigError
+from arena_server.errors import ConfigError, EmptyDatabaseError, OtherConfigError
 from arena_server.places.reporter import result_json
 from arena_server.store.database import Database
 from arena_server.store.preflight import check_contest, check_writable, config_json, latest_contests
 from arena_server.store.reader import Results
 from arena_server.terms.spec import ContestSpec
-
-
-@contextmanager
-def naming_keep(again: str) -> Iterator[None]:
-    """Let the errors of a database name --keep, by which it was given, and `again` in place of --new."""
-    try:
-        yield
-    except ArenaError as error:
-        text = str(error).replace("--database", "--keep").replace("begin a new contest by --new", again)
-        error.args = (text,)
-        raise
 
 
 def programs_digest(players: Sequence[str], variables: Mapping[str, str]) -> str:

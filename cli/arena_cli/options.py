@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
 import typer
 
-from arena_server.errors import ConfigError
+from arena_server.errors import ArenaError, ConfigError
 from arena_server.host.interrupts import handled
 
 if TYPE_CHECKING:
@@ -208,6 +208,16 @@ def refuse(options: Any, why: str, *names: str) -> None:
     for name in names:
         if getattr(options, name) != defaults[name]:
             raise ConfigError(f"--{name.replace('_', '-')}: {why}")
+
+
+@contextmanager
+def named_here(*, new: str, database: str = "--database") -> Iterator[None]:
+    """Let errors of the server name what this command has in place of `by --new` and of `--database`."""
+    try:
+        yield
+    except ArenaError as error:
+        error.args = (str(error).replace("by --new", new).replace("--database", database),)
+        raise
 
 
 def contest_of(given: str | None) -> str | None:

@@ -8,7 +8,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from arena_cli.options import DEFAULT_DATABASE, Config, Database, Json, Library, Web, WebPort, is_terminal
+from arena_cli.options import (
+    DEFAULT_DATABASE,
+    Config,
+    Database,
+    Json,
+    Library,
+    Web,
+    WebPort,
+    is_terminal,
+    named_here,
+)
 from arena_cli.streams import outlive_readers
 from arena_cli.workers import WorkerOptions
 from arena_server.errors import INTERRUPTED
@@ -103,12 +113,13 @@ def command(config: Config, options: TournamentOptions = TournamentOptions(), as
 
     stages = load_stages(config, options.library)
     bots = _checked(config, stages, options)
-    if stages[0].season:
-        _play_season(config, stages, bots, options, as_json=as_json)
-        return
-    (stage,) = stages
-    display = TournamentDisplay(stage.name, options.database, json=as_json)
-    last = play_contest(SeatedContest(config, stage, stage.file), bots[stage.name], options, display)
+    with named_here(new="without --resume"):
+        if stages[0].season:
+            _play_season(config, stages, bots, options, as_json=as_json)
+            return
+        (stage,) = stages
+        display = TournamentDisplay(stage.name, options.database, json=as_json)
+        last = play_contest(SeatedContest(config, stage, stage.file), bots[stage.name], options, display)
     if last["ended"] != "finished":
         raise ArenaError(unplayed_message(last))
 

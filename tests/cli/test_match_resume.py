@@ -218,5 +218,5 @@ def test_errors_of_a_kept_database_name_the_options_of_the_command(
     monkeypatch.setattr("arena_cli.match_run.earlier_results", raises)
     monkeypatch.setattr("arena_cli.paired.finished_results", raises)
     line = "arena: x.db: contest 1 is being played by another server; stop that one, or "
-    assert said("match greedy random --deals 1", "x.db") == f"{line}begin a new match by --new"
-    assert said("climb greedy", "x.db") == f"{line}give another file by --keep"
+    assert said("match greedy random --deals 1", "x.db") == f"{line}begin a new contest by --new"
+    assert said("climb greedy", "x.db") == f"{line}begin a new contest in another file"

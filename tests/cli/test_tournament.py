@@ -17,6 +17,7 @@ from tests.server.programs import PATIENCE_S, Outcome, arena, contest, engines, 
 
 from arena_cli.season import SeatedContest
 from arena_cli.tournament import TournamentOptions, _server_command
+from arena_server.store.ownership import is_played
 from arena_server.store.reader import Results
 from arena_server.terms.file import parse_contest
 from arena_server.terms.stages import SeasonStage
@@ -405,3 +406,15 @@ def _wait_for_end(pid: int) -> None:
         assert select.select([watch], [], [], PATIENCE_S)[0], f"process {pid} lives on"
     finally:
         os.close(watch)
+
+
+def test_errors_name_no_option_that_it_has_not(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def raises(*_: object) -> None:
+        raise is_played(Path("x.db"), 1)
+
+    monkeypatch.setattr("arena_cli.tournament.play_contest", raises)
+    (tmp_path / "c.toml").write_text(contest(bots=engines("random", "greedy")))
+    assert inside("tournament", "c.toml", "--resume", cwd=tmp_path).line == (
+        "arena: x.db: contest 1 is being played by another server; stop that one, "
+        "or begin a new contest without --resume"
+    )
