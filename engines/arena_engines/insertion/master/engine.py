@@ -58,6 +58,9 @@ PLAN_RATE = 0.5
 CERTAIN_RATE = 0.8
 #: Below this hit rate of the best model the opponent is taken to play by chance.
 CHANCE_RATE = 0.25
+#: But not from this rate of a habit on: a random player has it in less than 1 of 1,000 moves (300 games of
+#: 100 moves), one that copies from its fifth or sixth move on.
+HABIT_RATE = 0.3
 #: The mean shortfall, in cells a move, above which predicted sets are not planned against (docs/engines.md).
 MOST_SHORTFALL = 0.1
 #: Plies of a plan against chance.
@@ -277,7 +280,7 @@ class Master(InsertionEngine):
             return None
         if self.values["model"] in (SEEN, LISTED, SINGLE):
             if models.best_rate < CHANCE_RATE:
-                return CHANCE
+                return CHANCE if self._tracker.habits.rate < HABIT_RATE else None
             sure = models.confidence
             if sure < PLAN_RATE or self._chooses_the_worse:
                 return None

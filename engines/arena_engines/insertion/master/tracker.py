@@ -10,6 +10,7 @@ from arena_engines.engine import EngineError
 from arena_engines.insertion.evaluation import ZOMBIE_MOVE
 from arena_engines.insertion.fixed_depth import InsertionPosition, task_of, zombies
 from arena_engines.insertion.master.fitting import ORDERS, SeenMove, Shares, WeightFit
+from arena_engines.insertion.master.habits import Habits
 from arena_engines.insertion.master.memory import NEW, NO, OpponentMemory
 from arena_engines.insertion.master.opponent import CHOICES, MODELS, OpponentModel, OpponentModels
 from arena_engines.insertion.master.search import ALL
@@ -64,7 +65,8 @@ class GameTracker:
     planes: the board; ply: its number within the views; known: visible pictures, at most HORIZON;
     lookahead: the game's number of visible pictures; alone: all others are zombies; models: scored by all
     moves seen (two seats only), from `known_before` of the `opponent` on; fitted: the one among them whose
-    weights follow the moves; shortfall: of the opponent in the sets that the best model predicted;
+    weights follow the moves; habits: of the opponent, whatever the board is; shortfall: of the opponent in
+    the sets that the best model predicted;
     randoms: one for each workspace, the same at the start of every game.
     """
 
@@ -104,6 +106,7 @@ class GameTracker:
         self.known_before = self._memory.recall(opponent)
         self.shortfall = self.known_before.shortfall
         self.models.restart(self.known_before.scores)
+        self.habits = Habits()
         self._suspicion = Suspicion(is_known=self.known_before.games > 0)
         if self.fitted:
             self.fitted.restart(self.known_before.scores)
@@ -172,6 +175,7 @@ class GameTracker:
                 if not enough():
                     self._write(position, pictures[: gone + self.lookahead])
                     chosen = self._score(position, SeenMove(gone, self.planes, after), enough, enough_fitted)
+                self.habits.note(int(position.moves[gone - 1]) if gone else 0, move)
                 self._suspicion.note(is_six=move == ZOMBIE_MOVE, chosen=chosen)
             self.planes = after
         self._moves = position.moves
