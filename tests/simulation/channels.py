@@ -7,6 +7,7 @@ list of games, the bracket, the records, and `standings --json`; `publish`, `sit
 from __future__ import annotations
 
 import json
+from datetime import datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -57,7 +58,8 @@ def _compare(path: Path, part: Part, status: str, contest_of: Contest) -> list[A
     assert (numbers["played"], numbers["total"]) == (told.done, told.total), ("standings", numbers, told)
     assert organiser["contest"]["status"] == status
     assert (organiser["contest"]["secret"] is not None) == (status in FINAL)
-    archive = Archive(path, live=True)
+    # The rows have times of the wall: no delay hides them a century later.
+    archive = Archive(path, lambda: datetime(2126, 1, 1), live=True)
     page = archive.contest(1)
     said = [organiser | {"contest": None}, page]
     assert page["status"] == status

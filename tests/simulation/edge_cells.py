@@ -12,8 +12,8 @@ from arena_server.terms.config import ContestConfig, ContestConfigError, game_of
 
 NAMES: Final = ("ann", "bob", "cid", "dan", "eve", "fay", "gus")
 LATE: Final = "late"
-#: The options of a contest of each format; those of a ladder close it.
-FORMATS: Final[Mapping[str, Mapping[str, int | str]]] = {
+#: The options of a contest of each format; those of a ladder close it. The first word is the format.
+FORMATS: Final[Mapping[str, Mapping[str, int | str | bool]]] = {
     "round-robin": {},
     "gauntlet": {"challengers": 1},
     "matches": {},
@@ -22,6 +22,12 @@ FORMATS: Final[Mapping[str, Mapping[str, int | str]]] = {
     "double-elimination": {},
     "ladder": {"games": 8},
     "swiss": {},
+    "knockout third": {"third_place": True, "tie": "extra:1,sudden-death"},
+    "knockout whole": {"play_all": True, "seeding": "lot"},
+    "groups wide": {"groups": 2, "advance": 1, "third_place": True},
+    "swiss long": {"rounds": 4},
+    "swiss apart": {"rounds": 3, "same_owner": "never"},
+    "swiss fast": {"acceleration": "baku"},
 }
 #: What else an organiser may have decided.
 TERMS: Final[Mapping[str, Mapping[str, Any]]] = {
@@ -35,6 +41,9 @@ TERMS: Final[Mapping[str, Mapping[str, Any]]] = {
     "stop": {"stop": "top:1", "games_per_pair": 12},
     "anonymous": {"anonymous": True, "rest_ms": 10},
     "no wait": {"absent_ms": 0},
+    "one game": {"games_per_pair": 1},
+    "delayed": {"spectator_delay_ms": 500},
+    "values": {"scoring": "3-1-0", "games_per_pair": 4},
 }
 #: When the script begins; a moment that does not come is after the end.
 MOMENTS: Final = ("before", "first", "between", "last", "over")
@@ -131,7 +140,7 @@ def config_of(cell: Cell) -> ContestConfig:
         games_per_pair=2,
         absent_ms=1_000,
         spectator_delay_ms=0,
-        format=cell.form,
+        format=cell.form.split()[0],
         format_options=dict(FORMATS[cell.form]),
         owners={name: "xy"[number % 2] for number, name in enumerate(NAMES)},
     )

@@ -6,6 +6,7 @@ rule of the server draws who comes, and the second stage begins beside it, with 
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -76,8 +77,9 @@ def stages_of(folder: Path, case: SeasonCell) -> list[SeasonStage]:
     """The stages as a file has them."""
     path = folder / "season.toml"
     bots = "".join(f'[[bot]]\nname = "{name}"\n' for name in NAMES[: case.cell.bots])
-    options = "".join(f"{key} = {value}\n" for key, value in FORMATS[case.form].items())
-    two = f'[[stage]]\nname = "two"\nformat = "{case.form}"\nentrants_from = {RULES[case.rule]}\n{options}'
+    options = "".join(f"{key} = {json.dumps(value)}\n" for key, value in FORMATS[case.form].items())
+    format_ = case.form.split()[0]
+    two = f'[[stage]]\nname = "two"\nformat = "{format_}"\nentrants_from = {RULES[case.rule]}\n{options}'
     path.write_text(f'[contest]\nname = "end"\ngames_per_pair = 2\n[[stage]]\nname = "one"\n{two}{bots}')
     return load_stages(path)
 
@@ -186,7 +188,7 @@ class Season(Watched):
         config = replace(
             config_of(self.cell),
             name=TWO,
-            format=self.case.form,
+            format=self.case.form.split()[0],
             format_options=dict(FORMATS[self.case.form]),
             seed=self.cell.seed + 1,
             absent_ms=4_000,  # BYE lets them come after 2 s

@@ -32,7 +32,7 @@ def test_a_field_is_taken_or_refused_by_one_line(form: str) -> None:
         if bots < 2:
             assert problem == f"bot: expected at least 2, for 2 seats, got {bots}"
         elif problem is not None:
-            assert re.fullmatch(r"(bot|contest\.\w+): expected [^\n]+, got [^\n]+", problem)
+            assert re.fullmatch(r"(bot|contest\.\w+): expected [^\n]+, (got|because) [^\n]+", problem)
         else:
             assert terms != "stop" or form in ("round-robin", "gauntlet", "matches")
 

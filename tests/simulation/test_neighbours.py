@@ -35,8 +35,8 @@ SHORT = 4
 DRAWN = 3
 #: Terms under which the games of a contest follow from its seed alone, not from when its bots come.
 CALM = ("plain", "paired", "wins", "memory", "anonymous", "validation")
-#: In a ladder the bots that are free meet.
-TIMELESS = tuple(form for form in FORMATS if form != "ladder")
+#: In a ladder the bots that are free meet, and of few bots of two owners not every round can be drawn.
+TIMELESS = tuple(form for form in FORMATS if form not in ("ladder", "swiss apart"))
 
 
 class Neighbours(NamedTuple):
