@@ -46,7 +46,11 @@ class Scripted:
     def feed(self, event: Event, now: int) -> None:
         self.seen.append((event, now))
         self._changed.set()
-        self.output.effects += self.answer(event)
+        for effect in self.answer(event):
+            if isinstance(effect, Journal):
+                self.output.entries += effect.entries
+            else:
+                self.output.effects.append(effect)
 
     def received(self, conn: int, line: bytes, arrived: int, now: int) -> None:
         self.feed(Received(conn, line, arrived), now)
@@ -58,10 +62,10 @@ class Scripted:
         return self.readers.get(conn)
 
     def take(self) -> list[Effect]:
-        effects, self.output.effects = self.output.effects, []
-        entries = [entry for each in effects if isinstance(each, Journal) for entry in each.entries]
-        first: list[Effect] = [Journal(entries)] if entries else []
-        return first + [each for each in effects if not isinstance(each, Journal)]
+        out = self.output
+        first: list[Effect] = [Journal(out.entries)] if out.entries else []
+        effects, out.effects, out.entries = first + out.effects, [], []
+        return effects
 
     @property
     def events(self) -> list[Event]:

@@ -17,7 +17,8 @@ from typing import Protocol
 
 from arena_protocol.framing import CLIENT_LINE_LIMIT, LineReader, Overlong
 from arena_server.core.effects import Marker
-from arena_server.host.connection import READ_BYTES, OutputBuffer
+from arena_server.host.connection import READ_BYTES
+from arena_server.host.output_buffer import OutputBuffer
 
 #: One millisecond in nanoseconds, the unit of every moment here.
 MS = 1_000_000

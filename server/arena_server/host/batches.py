@@ -43,7 +43,7 @@ STALL_NS = 200_000_000
 #: may be among them, and a slow disk is no bot's fault.
 HELD_NS = 200_000_000
 #: After all moments.
-_NEVER: Final = 1 << 63
+NEVER: Final = 1 << 63
 
 
 class CommitBarrier:
@@ -131,7 +131,7 @@ class StallDetector:
     def __init__(self) -> None:
         self._last = 0
         #: A moment after this one ends a stall.
-        self.limit = _NEVER
+        self.limit = NEVER
 
     def beat(self, now: int) -> None:
         """The loop runs at `now` (ns)."""
@@ -140,7 +140,7 @@ class StallDetector:
 
     def stop(self) -> None:
         """Detect nothing more."""
-        self.limit = _NEVER
+        self.limit = NEVER
 
     def stall(self, now: int) -> Stalled | None:
         """The stall that has just ended, if there was one; it is reported once."""

@@ -277,11 +277,11 @@ class LoggedConnection(Connection):
         super().__init__(number, sock, clock, sink, cipher)
         self._sent = sent
 
-    def send(self, data: bytes, marker: Marker | None = None, *, raw: bool = False) -> None:
+    def send(self, data: bytes, marker: Marker | None = None, *, raw: bool = False) -> bool:
         """Send and log; `raw` data is of the encryption, not of the protocol."""
         if not raw:
             self._sent(self.number, data)
-        super().send(data, marker, raw=raw)
+        return super().send(data, marker, raw=raw)
 
 
 @dataclass(slots=True)
@@ -379,7 +379,8 @@ class LoggedDriver(Driver):
             end = reading.lines.find(b"\n", CHUNK_BYTES) + 1 or len(reading.lines)
             chunk, reading.lines = reading.lines[:end], reading.lines[end:]
             reading.timer = self._loop.call_later(CHUNK_S, connection.abort)
-            connection.send(chunk, ChunkMark())
+            if connection.send(chunk, mark := ChunkMark()):
+                self.flushed(conn, mark)
         else:
             del self._readings[conn]
             connection.send(reading.last)

@@ -30,6 +30,7 @@ from arena_protocol.errors import TlsError
 from arena_protocol.framing import CLIENT_LINE_LIMIT, LineReader, Overlong
 from arena_server.core.effects import Marker
 from arena_server.host.interfaces import Cipher, Sink
+from arena_server.host.output_buffer import OutputBuffer
 from arena_server.host.sockets import SO_TIMESTAMPNS, is_reset, reason_of
 
 #: Small reads: a bigger buffer is mapped and unmapped by the allocator at every call.
@@ -40,8 +41,6 @@ LINES_PER_WAKEUP = 8
 #: second are more than any bot has to send, and a flood gets no more of the loop than that.
 BUSY_WAKEUPS = 4
 THROTTLE_S = 0.02
-#: Bytes that a client may leave unread; then it is disconnected.
-OUTPUT_LIMIT = 64 * 1024
 #: How long a closed connection is kept so that its last lines can be read; closing at once with
 #: unread input would make the system discard them.
 LINGER_S = 2.0
@@ -49,7 +48,10 @@ LINGER_S = 2.0
 #: closed wholly looks the same, and answers the next line, or the keepalive of the system, by a reset.
 PROBE_S, LONGEST_PROBE_S = 0.01, 5.0
 
+_NEWLINE, _RETURN = b"\n\r"
 _TIMESPEC = struct.Struct("@qq")
+_STAMP_BYTES = _TIMESPEC.size
+_SOL_SOCKET = socket.SOL_SOCKET
 #: Room for one stamp among the ancillary data of `recvmsg`.
 ANCILLARY_BYTES = socket.CMSG_SPACE(_TIMESPEC.size) if hasattr(socket, "CMSG_SPACE") else 0
 
@@ -78,7 +80,7 @@ class ArrivalClock:
     def read(self, now: int, wall: int) -> None:
         """The two clocks show `now` and `wall`."""
         offset = wall - now
-        if abs(offset - self._offset) > STEP_NS:
+        if not -STEP_NS <= offset - self._offset <= STEP_NS:
             self._trusted_from = now + DISTRUST_NS
         self._offset = offset
         self._now = now
@@ -88,40 +90,11 @@ class ArrivalClock:
         if self._now < self._trusted_from:
             return self._now
         for level, kind, data in ancillary:
-            if kind == SO_TIMESTAMPNS and level == socket.SOL_SOCKET and len(data) == _TIMESPEC.size:
+            if kind == SO_TIMESTAMPNS and level == _SOL_SOCKET and len(data) == _STAMP_BYTES:
                 seconds, nanoseconds = _TIMESPEC.unpack(data)
-                return min(self._now, int(seconds * 1_000_000_000 + nanoseconds - self._offset))
+                at: int = seconds * 1_000_000_000 + nanoseconds - self._offset
+                return at if at < self._now else self._now  # `min`, without a call
         return self._now
-
-
-class OutputBuffer:
-    """Bytes that the socket has not taken yet, and the markers of what was sent; free of I/O."""
-
-    __slots__ = ("_markers", "data")
-
-    def __init__(self) -> None:
-        self.data = bytearray()
-        #: Lists: they are nearly always empty, and an empty deque weighs 600 bytes.
-        self._markers: list[tuple[int, Marker]] = []
-
-    def add(self, data: bytes, marker: Marker | None) -> bool:
-        """Keep `data`. Returns False, and keeps nothing, if that exceeds OUTPUT_LIMIT."""
-        if len(self.data) + len(data) > OUTPUT_LIMIT:
-            return False
-        self.data += data
-        if marker is not None:
-            self._markers.append((len(self.data), marker))
-        return True
-
-    def sent(self, count: int) -> list[Marker]:
-        """The socket took the first `count` bytes. Returns the markers whose last byte is among them."""
-        del self.data[:count]
-        if not self._markers:
-            return []
-        markers, self._markers = self._markers, []
-        reached = [marker for end, marker in markers if end <= count]
-        self._markers = [(end - count, marker) for end, marker in markers if end > count]
-        return reached
 
 
 class _Phase(Enum):
@@ -129,6 +102,10 @@ class _Phase(Enum):
     MUTED = auto()
     CLOSING = auto()
     GONE = auto()
+
+
+#: A member by its class costs as much as a call, each time.
+_OPEN, _CLOSING, _GONE = _Phase.OPEN, _Phase.CLOSING, _Phase.GONE
 
 
 class Connection:
@@ -193,7 +170,7 @@ class Connection:
 
     def readable(self) -> None:
         """The socket has bytes, an error or the end of input."""
-        if self._state is _Phase.GONE:
+        if self._state is _GONE:
             return
         try:
             data, ancillary, _, _ = self._sock.recvmsg(READ_BYTES, ANCILLARY_BYTES)
@@ -204,13 +181,16 @@ class Connection:
             return
         if not data:
             self._end_input()
-        elif self._state is _Phase.OPEN:
+        elif self._state is _OPEN:
             arrived = self._clock.arrived(ancillary)
             if self._cipher is not None:
                 data = self._decrypt(self._cipher, data)
+            line = data[:-1]
             # Nearly always exactly one whole line came: it needs no buffer.
-            if 0 <= data.find(b"\n") == len(data) - 1 <= CLIENT_LINE_LIMIT and self._lines.clear:
-                line = data[:-2] if data.endswith(b"\r\n") else data[:-1]
+            is_whole = data and data[-1] == _NEWLINE and _NEWLINE not in line
+            if is_whole and len(line) <= CLIENT_LINE_LIMIT and self._lines.clear:
+                if line and line[-1] == _RETURN:
+                    line = line[:-1]
                 self._sink.received(self.number, line, arrived)
                 return
             lines = self._lines.feed(data)
@@ -302,19 +282,20 @@ class Connection:
 
     # -- bytes out
 
-    def send(self, data: bytes, marker: Marker | None = None, *, raw: bool = False) -> None:
+    def send(self, data: bytes, marker: Marker | None = None, *, raw: bool = False) -> bool:
         """Hand `data` to the socket, or keep it until the socket takes it; never waits.
 
-        The sink gets `flushed` once all of it is with the socket, if there is a `marker`, and
-        `lost` if the client has left OUTPUT_LIMIT bytes unread or is gone. `raw` data is encrypted already.
+        Returns whether all of it is with the socket. If not, the sink gets `flushed` once it is, if there is
+        a `marker`, and `lost` if the client has left OUTPUT_LIMIT bytes unread or is gone. `raw` data is
+        encrypted already.
         """
-        if self._state is _Phase.CLOSING or self._state is _Phase.GONE:
-            return
+        if self._state is _CLOSING or self._state is _GONE:
+            return False
         if self._cipher is not None and not raw:
             self._cipher.send(data)
             data = self._cipher.data_to_send()
             if not data and marker is None:
-                return  # it waits for the handshake
+                return False  # it waits for the handshake
         sent = 0
         if not self._out.data:
             try:
@@ -323,15 +304,14 @@ class Connection:
                 sent = 0
             except OSError as error:
                 self._fail(reason_of(error))
-                return
+                return False
             if sent == len(data):
-                if marker is not None:
-                    self._sink.flushed(self.number, marker)
-                return
-        if not self._out.add(data[sent:], marker):
+                return True
+        if self._out.add(data[sent:], marker):
+            self._watch(self._events | EVENT_WRITE)
+        else:
             self._fail("backed-up")
-            return
-        self._watch(self._events | EVENT_WRITE)
+        return False
 
     def writable(self) -> None:
         """The socket takes bytes again."""

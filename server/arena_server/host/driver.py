@@ -9,7 +9,6 @@ with one timer. What waits for the disk is in `host/batches.py`.
 from __future__ import annotations
 
 import asyncio
-import selectors
 import socket
 import time
 from bisect import bisect_left
@@ -30,11 +29,12 @@ from arena_server.core.effects import (
 from arena_server.core.events import Event, LineTooLong, Lost, Opened, Stored, Tick
 from arena_server.core.journal import Entry
 from arena_server.core.log_events import LogEvent
-from arena_server.host.batches import BEAT_S, Run, StallDetector
+from arena_server.host.batches import BEAT_S, NEVER, Run, StallDetector
 from arena_server.host.connection import ArrivalClock, Connection
-from arena_server.host.interfaces import Cipher, Core, Routing, Watched
+from arena_server.host.interfaces import Cipher, Core, Routing
 from arena_server.host.listener import ConnectionPool
 from arena_server.host.log_events import DescriptorsExhausted
+from arena_server.host.poller import READABLE, Poller
 from arena_server.stats.durations import BOUNDS
 
 #: A driver that is called again so soon waits as long for the next lines itself, and joins what it sends to
@@ -64,10 +64,10 @@ class Driver:
         self._log = log
         self._cipher = cipher
         self._clock = ArrivalClock()
-        # All sockets lie behind one selector of our own: the loop calls back once for all that are
-        # ready, which gives a batch a clear end and costs no handle a line.
-        self._selector = selectors.DefaultSelector()
-        loop.add_reader(self._selector, self._on_ready)
+        # The loop calls back once for all sockets: a batch has a clear end, and a line costs no handle.
+        self._poller = Poller()
+        self.watch = self._poller.watch
+        loop.add_reader(self._poller, self._on_ready)
         self.pool = ConnectionPool(loop, cap, self._connection, self._opened, self._exhausted)
         self._connections = self.pool.connections
         self._runs: dict[Core, Run] = {}
@@ -81,7 +81,7 @@ class Driver:
         self._stalls = StallDetector()
         self._beat: asyncio.TimerHandle | None = None
         self._timer: asyncio.TimerHandle | None = None
-        self._timer_at = 0
+        self._timer_at = NEVER
 
     # -- contests
 
@@ -111,14 +111,14 @@ class Driver:
         run.listener.crashed(error)
 
     def stop(self) -> None:
-        """Free the selector and the timers; call it when all connections are gone."""
+        """Free the poller and the timers; call it when all connections are gone."""
         self._stalls.stop()
         for timer in (self._beat, self._timer):
             if timer is not None:
                 timer.cancel()
-        if self._selector.get_map() is not None:  # None: it is closed already
-            self._loop.remove_reader(self._selector)
-            self._selector.close()
+        if not self._poller.closed:
+            self._loop.remove_reader(self._poller)
+            self._poller.close()
 
     # -- batches
 
@@ -135,19 +135,20 @@ class Driver:
 
     def _on_ready(self) -> None:
         """Read all sockets that are ready, then commit and send; stay while lines come quickly."""
-        ready = self._selector.select(0)
+        poll, watched = self._poller.poll, self._poller.watched
+        ready = poll(0)
         began = time.monotonic_ns()
         self._stays = began - self._left < STAY_NS
         while True:
             self._begin_batch()
-            for key, events in ready:
-                if events & selectors.EVENT_WRITE:
-                    key.data.writable()
-                if events & selectors.EVENT_READ:
-                    key.data.readable()
+            for fd, events in ready:
+                if events == READABLE and fd in watched:  # `notify`, without a call
+                    watched[fd][0].readable()
+                else:
+                    self._poller.notify(fd, events)
             self._end_batch()
             # The loop may have something else to do than to wait for lines.
-            if not self._stays or self._now - began > STAY_NS or not (ready := self._selector.select(STAY_S)):
+            if not self._stays or self._now - began > STAY_NS or not (ready := poll(STAY_S)):
                 break
         self._leave()
         self._left = time.monotonic_ns()
@@ -158,43 +159,59 @@ class Driver:
         while self._held:
             self._send(*self._held.popitem())
 
-    def _send(self, conn: int, data: bytes, marker: Marker | None = None) -> None:
+    def _send(self, conn: int, data: bytes) -> None:
         # The contest may still send to a connection that has just been lost.
         if (connection := self._connections.get(conn)) is not None:
-            connection.send(data, marker)
+            connection.send(data)
 
     def _end_batch(self) -> None:
         """Commit the entries of the batch, then carry out what they held back, and what follows of that.
 
         The work grows with the number of contests, by some 50 ns for each that has nothing to do.
         """
-        router, runs, connections, held = self._router, self._runs, self._connections, self._held
+        router, runs = self._router, self._runs
         busy = True
         while busy:
             for run in list(runs.values()):
                 output = run.core.output
-                if not (output.effects or output.entries or run.barrier.waiting):
-                    continue
-                for effect in self._durable(run):
-                    if type(effect) is not Send:
-                        self._leave()
-                        self._carry_out(effect, run)
-                        continue
-                    conn, data, marker = effect
-                    if conn in held:
-                        data = held.pop(conn) + data
-                    if marker is None and self._stays:
-                        held[conn] = data
-                    elif (connection := connections.get(conn)) is not None:  # `_send`, without a call
-                        connection.send(data, marker)
+                if output.entries or run.barrier.waiting:
+                    self._carry_out_all(self._durable(run), run)
+                elif effects := output.effects:  # `take`, without a call
+                    output.effects = []
+                    self._carry_out_all(effects, run)
             if router.output.effects or self._events:
                 self._carry_out_events()
-            busy = bool(router.output.effects or self._events)
+            busy, due = bool(router.output.effects or self._events), False
             for core in runs:
-                if core.output.effects or core.output.entries:
-                    busy = True
+                busy = busy or bool(core.output.effects or core.output.entries)
+                if (alarm := core.deadlines.alarm) is not None and alarm < self._timer_at:
+                    due = True
         self._in_batch = False
-        self._arm()
+        if due or ((alarm := router.deadlines.alarm) is not None and alarm < self._timer_at):
+            self._arm()
+
+    def _carry_out_all(self, effects: list[Effect], run: Run) -> None:
+        connections, held = self._connections, self._held
+        for effect in effects:
+            if type(effect) is not Send:
+                self._leave()
+                self._carry_out(effect, run)
+                continue
+            conn, data, marker = effect
+            if conn in held:
+                data = held.pop(conn) + data
+            if marker is None:
+                if self._stays:
+                    held[conn] = data
+                else:
+                    self._send(conn, data)
+            elif (connection := connections.get(conn)) is not None and connection.send(data, marker):
+                at = time.monotonic_ns()
+                if type(marker) is TurnMark:
+                    took, turns = at - self._now, run.durations.turns
+                    turns.counts[bisect_left(BOUNDS, took)] += 1  # `Histogram.observe`, without a call
+                    turns.total += took
+                run.core.flushed(conn, marker, at, at)
 
     def _durable(self, run: Run) -> list[Effect]:
         """Commit what the contest has to journal; the effects that may be carried out."""
@@ -203,11 +220,8 @@ class Driver:
             barrier.add(effects)
             if (entries := barrier.seal(self._now)) and self._append(run, entries, barrier.batch):
                 barrier.durable(barrier.batch)
-        # Nearly always nothing is held back: a contest that keeps no plies has no entries ...
-        elif not effects or type(journal := effects[0]) is not Journal:
-            return effects
-        # ... and those of another are durable at once. It is all that the barrier would do, without a call.
-        elif self._append(run, journal.entries, barrier.batch + 1):
+        # Nearly always they are durable at once. It is all that the barrier would do, without a call.
+        elif type(journal := effects[0]) is Journal and self._append(run, journal.entries, barrier.batch + 1):
             barrier.batch = barrier.settled = barrier.batch + 1
             del effects[0]
             return effects
@@ -234,8 +248,8 @@ class Driver:
         """Carry out the effects of the router, which journals nothing; handle the events of the batch."""
         for effect in self._router.take():
             match effect:
-                case Send(conn, data, marker):
-                    self._send(conn, data, marker)
+                case Send(conn, data):
+                    self._send(conn, data)
                 case CloseConnection(conn):
                     self.pool.dismiss(conn)
                 case LogEvent():
@@ -308,9 +322,7 @@ class Driver:
         if (run := self._runs.get(core)) is None:
             return
         if type(marker) is TurnMark:
-            turns = run.durations.turns  # `Histogram.observe`, without a call
-            turns.counts[bisect_left(BOUNDS, at - self._now)] += 1
-            turns.total += at - self._now
+            run.durations.turns.observe(at - self._now)
         core.flushed(number, marker, at, at)
 
     def keeps(self, number: int) -> bytes | None:
@@ -333,17 +345,6 @@ class Driver:
             self._end_batch()
 
         self._loop.call_later(delay_s, run)
-
-    def watch(self, sock: socket.socket, events: int, connection: Watched) -> None:
-        """Call `connection.readable` and `writable` when `sock` is ready for `events` (0: never)."""
-        known = sock in self._selector.get_map()
-        if not events:
-            if known:
-                self._selector.unregister(sock)
-        elif known:
-            self._selector.modify(sock, events, connection)
-        else:
-            self._selector.register(sock, events, connection)
 
     def _connection(self, number: int, sock: socket.socket, plain: bool) -> Connection:
         return Connection(number, sock, self._clock, self, None if plain else self._cipher())
@@ -373,7 +374,7 @@ class Driver:
             due = core.deadlines.alarm
             if due is not None and (alarm is None or due < alarm):
                 alarm = max(due, run.barrier.held_until)
-        if alarm is None or (self._timer is not None and alarm >= self._timer_at):
+        if alarm is None or alarm >= self._timer_at:
             return
         if self._timer is not None:
             self._timer.cancel()
@@ -389,7 +390,7 @@ class Driver:
         self._loop.call_soon(self._loop.call_soon, self._tick, time.monotonic_ns())
 
     def _tick(self, seen_until: int) -> None:
-        self._timer = None
+        self._timer, self._timer_at = None, NEVER
         self._begin_batch()
         for core in (self._router, *self._runs):
             if core.deadlines.alarm is None:

@@ -119,7 +119,7 @@ class Sink(Protocol):
         """A line came that is too long."""
 
     def flushed(self, number: int, marker: Marker) -> None:
-        """The last byte of the data sent with `marker` has just reached the socket."""
+        """The last byte of the data sent with `marker` has reached the socket, after `send` had returned."""
 
     def keeps(self, number: int) -> bytes | None:
         """A line (or b"") for a client that has ended its input and stays, because it only reads; else None.

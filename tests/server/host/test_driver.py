@@ -16,7 +16,8 @@ from arena_server.core.effects import CloseConnection, Effect, Finished, Marker,
 from arena_server.core.events import Event, Flushed, LineTooLong, Lost, Opened, Received, Tick
 from arena_server.core.log_events import BotAbsent
 from arena_server.host import connection, driver
-from arena_server.host.connection import LINES_PER_WAKEUP, OUTPUT_LIMIT, Connection
+from arena_server.host.connection import LINES_PER_WAKEUP, Connection
+from arena_server.host.output_buffer import OUTPUT_LIMIT
 from arena_server.host.sockets import is_reset
 
 pytestmark = pytest.mark.asyncio
@@ -305,9 +306,9 @@ async def test_a_driver_that_stays_joins_what_it_sends(monkeypatch: pytest.Monke
     pieces: list[bytes] = []
     send = Connection.send
 
-    def seen(self: Connection, data: bytes, marker: Marker | None = None) -> None:
+    def seen(self: Connection, data: bytes, marker: Marker | None = None) -> bool:
         pieces.append(data)
-        send(self, data, marker)
+        return send(self, data, marker)
 
     monkeypatch.setattr(Connection, "send", seen)
 
