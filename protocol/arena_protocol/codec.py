@@ -12,14 +12,14 @@ prints back to the same text. The rows themselves are in `messages.py`.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import MISSING, dataclass, field, fields
 from enum import Enum
 from typing import Any, Final
 
 from arena_protocol.errors import ErrorCode, LocalProtocolError, ProtocolError
 from arena_protocol.framing import CLIENT_LINE_LIMIT, SERVER_LINE_LIMIT
-from arena_protocol.text import MARK
+from arena_protocol.text import MARK, numbers_text
 
 #: Digits of the longest number: 30 years in milliseconds. Bounds the cost of int().
 NUMBER_DIGITS: Final = 12
@@ -57,7 +57,7 @@ class Kind:
     def print(self, value: Any) -> str:
         """Return the text of a value: the inverse of `parse`."""
         expression = self.source.format("value")
-        return str(eval(expression, {"value": value}))  # noqa: S307 - one of the constants below
+        return str(eval(expression, {"value": value, "numbers_text": numbers_text}))  # noqa: S307 - one of the constants below
 
 
 def valid_name(text: str) -> bool:
@@ -91,8 +91,7 @@ _WORD: Final = "[!-~]+"
 _PART: Final = "[!-+.-~-]+"  # a word without a comma
 _DIGITS: Final = f"at most {NUMBER_DIGITS} digits"
 
-# Two seats are the usual case, and `%` takes half the time of joining a map.
-_PRINT_NUMBERS: Final = "'%d,%d' % {0} if len({0}) == 2 else ','.join(map(str, {0}))"
+_PRINT_NUMBERS: Final = "numbers_text({0})"
 _PRINT_WORDS: Final = "','.join({0})"
 
 COUNT: Final = Kind("count", f"a whole number of {_DIGITS}", _COUNT, int)
@@ -377,16 +376,17 @@ def _has_form(kind: Kind, value: Any) -> bool:
     return kind.fits(text) and bool(kind.convert(text) == value)
 
 
-def compile_printer(schema: Schema) -> Callable[..., bytes]:
+def compile_printer(schema: Schema, texts: Sequence[str] = ()) -> Callable[..., bytes]:
     """Compile the printer of a row: a function that returns one f-string.
 
-    Its parameters are the attributes of the message, with their order and defaults. It returns
-    the line with its line end and checks nothing.
+    Its parameters are the attributes of the message, with their order and defaults, those of `texts` as they
+    are printed. It returns the line with its line end and checks nothing.
     """
     parts = [schema.verb, *(f" {{{kind.source.format(name)}}}" for name, kind in schema.positionals.items())]
     parameters = list(schema.positionals)
     for (key, kind), default in zip(schema.options.items(), schema.defaults.values(), strict=True):
-        printed = f" {key}={{{kind.source.format(key)}}}"
+        source = "{0}" if key in texts else kind.source
+        printed = f" {key}={{{source.format(key)}}}"
         if default is REQUIRED:
             parts.append(printed)
             parameters.append(key)
@@ -400,7 +400,7 @@ def compile_printer(schema: Schema) -> Callable[..., bytes]:
     if schema.game_options_after is not None:
         parameters.append("options={}")
     source = f'def printer({", ".join(parameters)}):\n    return f"{"".join(parts)}\\n".encode()\n'
-    scope: dict[str, Any] = {}
+    scope: dict[str, Any] = {"numbers_text": numbers_text}
     exec(compile(source, f"<printer of {schema.verb}>", "exec"), scope)  # noqa: S102 - from the table alone
     printer: Callable[..., bytes] = scope["printer"]
     return printer

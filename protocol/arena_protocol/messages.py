@@ -450,13 +450,16 @@ def encode(message: Message) -> bytes:
     return _ENCODERS[type(message)](message)
 
 
-def printer(kind: type[Message]) -> Callable[..., bytes]:
+def printer(kind: type[Message], *texts: str) -> Callable[..., bytes]:
     """Return the unchecked printer of one type of message: values in the order of its attributes.
 
     `printer(Played)(1, 1, "4", 3, (19997, 20000), 30, (30, 0), "1")` returns the line with its line
     end in 0.5 us. It builds no message and checks nothing: the caller guarantees values that
-    `encode` would accept. Call `printer` once and keep the result.
+    `encode` would accept, those of `texts` as `numbers_text` prints them. Call `printer` once and keep
+    the result.
     """
+    if texts:
+        return compile_printer(next(schema for schema in TABLE if schema.type is kind), texts)
     return _PRINTERS[kind]
 
 

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from hashlib import sha256
+from operator import itemgetter
 from typing import NamedTuple
 
 from arena_protocol.errors import UserError
@@ -178,11 +179,15 @@ __all__ = [
 ]
 
 
+#: Seat and charge of a ply; by their names it takes five times as long, and each result asks.
+_SEAT_AND_TIME = itemgetter(0, 2)
+
+
 def time_used(plies: Iterable[PlyRecord], seats: int) -> tuple[int, ...]:
     """Return the milliseconds that were charged to each seat."""
     used = [0] * seats
-    for ply in plies:
-        used[ply.seat - 1] += ply.time_ms
+    for seat, spent in map(_SEAT_AND_TIME, plies):
+        used[seat - 1] += spent
     return tuple(used)
 
 

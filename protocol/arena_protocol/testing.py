@@ -145,6 +145,15 @@ def legal_moves_can_be_played_and_leave_the_position_as_it_was(game: Game[Any], 
 
 
 @_law
+def advance_says_what_follows_from_play(game: Game[Any], data: st.DataObject) -> None:
+    _, position = _some_position(game, data)
+    for move in game.legal_moves(position):
+        after, points = game.play(position, move)
+        following = game.to_move(after) if game.end(after) is None else 0
+        assert game.advance(position, move) == (after, points, game.totals(after), following)
+
+
+@_law
 def any_other_move_is_refused_in_one_line(game: Game[Any], data: st.DataObject) -> None:
     _, position = _some_position(game, data)
     move = data.draw(NO_MOVES.filter(lambda text: text not in game.legal_moves(position)))

@@ -146,6 +146,15 @@ class Game(ABC, Generic[P]):
     def play(self, position: P, move: str) -> Step[P]:
         """Play a move. Raises GameError if it is not legal."""
 
+    def advance(self, position: P, move: str) -> tuple[P, int, tuple[int, ...], int]:
+        """Play a move: position and points of `play`, the `totals` then, and who is to move; 0 at the end.
+
+        The referee asks it alone. A game may write it in one frame; `arena_protocol.testing` compares.
+        """
+        position, points = self.play(position, move)
+        seat = self.to_move(position) if self.end(position) is None else 0
+        return position, points, self.totals(position), seat
+
     def waves(self, position: P, move: str) -> int:
         """How many effects of a legal move follow from each other; 0 unless the game has such chains.
 

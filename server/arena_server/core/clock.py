@@ -39,15 +39,16 @@ class TimeControl:
 
     def allowance(self, clock: int) -> int:
         """The longest charge, in ms, at which the flag of a seat with `clock` ms left does not fall."""
-        most = clock + self.byoyomi
-        # The margin comes last: it forgives a late line, whichever limit it is late for.
-        return (min(most, self.move_limit) if self.move_limit else most) + self.margin
+        return self.flag_at(clock, 0) // NS_PER_MS - 1
 
     def flag_at(self, clock: int, sent: int, credit: int = 0) -> int:
         """The first moment (ns) that is too late if TURN reached the socket at `sent`."""
-        # One more: charges are whole milliseconds rounded down, so the last one in time ends before
-        # the next.
-        return sent + (self.allowance(clock) + credit + 1) * NS_PER_MS
+        most, limit = clock + self.byoyomi, self.move_limit
+        if limit and most > limit:
+            most = limit
+        # The margin comes last: it forgives a late line, whichever limit it is late for. One more: charges
+        # are whole milliseconds rounded down, so the last one in time ends before the next.
+        return sent + (most + self.margin + credit + 1) * NS_PER_MS
 
     def after(self, clock: int, charge: int) -> int:
         """The clock after a ply that was charged `charge` ms and came in time."""
@@ -80,10 +81,10 @@ class TurnTimer:
         #: Until this moment a seat that has not come back since a restart is not charged.
         self.grace = 0
 
-    def begin(self, seat: int, now: int, lag: int, credit: int) -> None:
-        """Open the turn of `seat`; then set `deadline` or call `run`."""
-        self.seat, self.asked, self.lag, self.credit = seat, now, lag, credit
-        self.sent = self.deadline = None
+    def begin(self, seat: int, now: int, lag: int, credit: int, deadline: int) -> None:
+        """Open the turn of `seat`; `deadline` is for its TURN to reach the socket."""
+        self.seat, self.asked, self.lag, self.credit, self.deadline = seat, now, lag, credit, deadline
+        self.sent = None
 
     def run(self, sent: int, flag: int) -> None:
         """Start the clock at `sent`; the flag falls at `flag`."""

@@ -176,6 +176,8 @@ class Spectators:
         game = self._games[number]
         begin, moments = game.shown, game.transcript.moments
         until = shown_until(now, self._delay, self._frozen_at)
+        if max(moments[begin:], default=until) <= until:  # nearly always, and of a whole game at its end
+            game.shown = len(moments)
         while game.shown < len(moments) and moments[game.shown] <= until:
             game.shown += 1
         if self._observed and game.shown > begin:

@@ -241,7 +241,7 @@ def _holder(bot: Bot | None, resume: str) -> Slot | None:
     given, found = deal.token_digest(resume), None
     for slot in bot.slots if bot is not None else ():
         # All keys are compared, whichever fits: the time tells nothing of how many there are.
-        for digest in slot.keys:
+        for digest in (slot.keys.resume, slot.keys.former):
             if compare_digest(given, digest or _NO_DIGEST) and digest is not None:
                 found = slot
     return found

@@ -85,6 +85,7 @@ class Match(GameState):
         "_control",
         "_first_control",
         "_handover",
+        "_is_plain",
         "_ready_ns",
         "_untimed",
         "_zombie_move",
@@ -101,6 +102,8 @@ class Match(GameState):
         self._first_control = TimeControl.of(terms, first=True)
         #: The seat of the bot that is debugged, 0 if it has none.
         self._untimed = setting.names.index(terms.debug_bot) + 1 if terms.debug_bot in setting.names else 0
+        #: Whether every seat plays for itself, by the clock; `faults` has those that do not any more.
+        self._is_plain = not (self._untimed or setting.own_seats)
         self._ready_ns = (LONGEST_MS if self._untimed else terms.ready_ms) * NS_PER_MS
         self._handover = terms.handover_ms * NS_PER_MS
         self.timer = TurnTimer(now + self._ready_ns)
@@ -118,17 +121,16 @@ class Match(GameState):
             self._follow_up(facts, now)
         return facts
 
-    def answer(self, seat: int, move: str, line: bytes, arrived: int, now: int) -> list[GameFact]:
-        """`execute(PlayMove(...))`; in one frame where the ply and the next turn are all that follows.
+    def answer(self, seat: int, move: str, line: bytes, arrived: int, now: int) -> PlyRecord | list[GameFact]:
+        """`execute(PlayMove(...))`; the ply alone, in one frame, where the next turn is all that follows.
 
         It is `_decide_move`, `_ply` and `apply` without their other cases: a test compares the records.
         """
         game, timer, position = self._game, self.timer, self.position
         sent, credit = timer.sent, timer.credit
-        plain = sent is not None and seat == timer.seat and arrived < timer.flag and seat != self._untimed
-        if not plain or self.faults or not game.is_legal(position, move):
+        plain = seat == timer.seat and arrived < timer.flag and self._is_plain and not self.faults
+        if sent is None or not plain or not game.is_legal(position, move):
             return self.execute(PlayMove(seat, move, line, arrived), now)
-        assert sent is not None
         if arrived < sent:
             arrived = sent
         clocks, control, origin = self.clocks, self._control, self._origin
@@ -140,11 +142,14 @@ class Match(GameState):
         if charge or control.increment:
             left = control.after(clocks[seat - 1], charge)
             self.clocks = clocks = (*clocks[: seat - 1], left, *clocks[seat:])
-        self.position, points = position, _ = game.play(position, move)
-        total = game.totals(position)
-        times = sent - origin, arrived - origin
-        ply = _new(PlyRecord, (seat, move, charge, *times, clocks, points, total, False, timer.lag, credit))
+        self.position, points, total, following = game.advance(position, move)
+        begun, ended = sent - origin, arrived - origin
+        values = seat, move, charge, begun, ended, clocks, points, total, False, timer.lag, credit
+        ply: PlyRecord = _new(PlyRecord, values)
         self.plies.append(ply)
+        if following:
+            self.begin_turn(following, now)
+            return ply
         facts: list[GameFact] = [ply]
         self._advance(facts, now)
         return facts
@@ -286,13 +291,14 @@ class Match(GameState):
 
     def begin_turn(self, seat: int, now: int) -> None:
         """Open the turn of `seat`. Without a connection its clock runs at once, but for the grace period."""
-        lag = self.lag[seat - 1]
-        self.timer.begin(seat, now, lag, min(lag, self._quota[seat - 1]))
+        timer, lag = self.timer, self.lag[seat - 1]
+        credit = min(lag, self._quota[seat - 1]) if lag else 0
+        timer.begin(seat, now, lag, credit, now + self._handover)
         if self.present[seat - 1]:
-            self.timer.deadline = now + self._handover
+            return
         # The server was down: the seat could not answer, so its clock stands for a while.
-        elif now < self.timer.grace:
-            self.timer.deadline = self.timer.grace
+        if now < timer.grace:
+            timer.deadline = timer.grace
         else:
             self.run(now)
 
@@ -305,7 +311,8 @@ class Match(GameState):
             return
         # After a round every seat has played: no search for its first ply on the way of a move.
         control = self._control if len(self.plies) >= self._game.seats else self._control_of(timer.seat)
-        timer.run(sent, control.flag_at(self.clocks[timer.seat - 1], sent, timer.credit))
+        flag = control.flag_at(self.clocks[timer.seat - 1], sent, timer.credit)
+        timer.sent, timer.deadline, timer.flag = sent, flag, flag  # `timer.run`, without a call
 
     def _control_of(self, seat: int) -> TimeControl:
         """The time control of the next ply of `seat`."""

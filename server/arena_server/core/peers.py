@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from enum import Enum, auto
-from typing import Final, NamedTuple
+from typing import Final
 
 from arena_protocol.errors import ErrorCode, ProtocolError
 from arena_protocol.messages import Error, ServerMessage
@@ -178,14 +178,12 @@ class NotFree(Enum):
 ABSENT: Final = frozenset({NotFree.WATCHES, NotFree.STUCK})
 
 
-class Keys(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Keys:
     """Digests of resume keys of a slot: `former` while the newer one may not have reached the bot."""
 
     resume: str | None = None
     former: str | None = None
-
-
-_NO_KEYS: Final = Keys()
 
 
 @dataclass(slots=True, eq=False)
@@ -200,7 +198,7 @@ class Slot:
     bot: Bot
     number: int = 1
     peer: Peer | None = None
-    keys: Keys = _NO_KEYS
+    keys: Keys = Keys()
     game: LiveGame | None = None
     seat: int = 0
     not_free: set[NotFree] = field(default_factory=set)
@@ -245,7 +243,7 @@ class Slot:
 
     def drop_keys(self) -> None:
         """It has quit: no key resumes its seat."""
-        self.keys = _NO_KEYS
+        self.keys = Keys()
 
     def restore_key(self, digest: str | None) -> None:
         """Take what the journal has of its resume key."""
@@ -313,6 +311,7 @@ class LiveGame:
         "lines",
         "match",
         "number",
+        "places",
         "seated",
         "transcript",
     )
@@ -327,6 +326,7 @@ class LiveGame:
         #: Those of them whose programs are frozen while others move.
         self.freezing = tuple(slot for slot in seated if not slot.bot.entrant.ponders)
         self.cursors = tuple(SeatCursor() for _ in seated)
+        self.places = tuple(zip(seated, self.cursors, strict=True))
         self.lines = tuple(LineCounts() for _ in seated)
         for seat, slot in enumerate(seated, start=1):
             slot.sit(self, seat)

@@ -13,12 +13,13 @@ same process, reads with `shown` what the lines say, so that it neither parses n
 
 from __future__ import annotations
 
-from array import array
+from bisect import bisect_left
 from typing import Any, Final, NamedTuple
 
 from arena_protocol import messages as wire
 from arena_protocol.messages import encode, printer
 from arena_protocol.record import FaultRecord, InfoRecord, PlyRecord
+from arena_protocol.text import numbers_text
 from arena_server.core.cut import may_name
 from arena_server.core.deal import Setting
 from arena_server.core.facts import GameFact, Started
@@ -28,7 +29,7 @@ SPECTATORS: Final = 1
 #: Spectators get ` game=<id>` behind a line that does not name its game.
 _TAGGED: Final = 1 << 30
 
-_print_played = printer(wire.Played)
+_print_played = printer(wire.Played, "clock", "total")
 _print_info = printer(wire.Info)
 
 
@@ -43,6 +44,17 @@ class Shown(NamedTuple):
     position: Any
 
 
+class _Other(NamedTuple):
+    """A line that is not PLAYED: who gets it, and by what a session that sends it advances, None for nothing.
+
+    `said` is what it says to spectators; None for the lines before the game, and if they do not get it.
+    """
+
+    audience: int
+    verb: str | None
+    said: InfoRecord | wire.ServerMessage | None
+
+
 class Reading(NamedTuple):
     """What `Transcript.read` found: the bytes, the next line to read, and the verbs for the session."""
 
@@ -54,32 +66,35 @@ class Reading(NamedTuple):
 class Transcript:
     """The lines of the game of `setting`, which is offered at the moment `now`.
 
-    They are columns: of line `i`, which is one or more whole lines, `lines` has the bytes, `moments` when it
-    was added (ns), `audiences` who gets it, and `verbs` by what a session that sends it advances, None for
-    nothing. Lines are only ever added, to `lines` last: any thread may read those that are there.
+    They are columns: of line `i`, which is one or more whole lines, `lines` has the bytes and `moments` when
+    it was added (ns). All other lines than PLAYED are in `_others`, too. `clock_text` is what the last PLAYED
+    says of the clocks `clock`. Lines are only ever added, to `lines` last: any thread may read those there.
     """
 
     # A ply leaves no object behind that the collector has to look at: with hundreds of games it would look at
-    # a hundred thousand lines again and again.
+    # a hundred thousand lines again and again. And each column is one more place of the memory to be touched.
 
     __slots__ = (
         "_all",
-        "_all_tagged",
         "_announce",
         "_concealed",
         "_deal",
         "_game",
         "_notes",
+        "_of_ply",
+        "_others",
+        "_places",
         "_plies",
-        "_said",
         "_setting",
         "_tag",
-        "audiences",
+        "_total",
+        "_total_text",
+        "clock",
+        "clock_text",
         "closed",
         "game_id",
         "lines",
         "moments",
-        "verbs",
     )
 
     def __init__(self, setting: Setting, now: int) -> None:
@@ -92,18 +107,20 @@ class Transcript:
         # A note may say whose it is: a bot likes to name itself.
         self._notes = may_name(anonymous=setting.terms.anonymous, over=False)
         self._all = SPECTATORS | sum(1 << seat for seat in seats)
-        self._all_tagged = self._all | _TAGGED
+        self._of_ply = _Other(self._all | _TAGGED, None, None)
         self._tag = f" game={setting.game_id}\n".encode("ascii")
         self._plies: list[PlyRecord] = []
         #: Faults that are not announced: spectators see them before OVER.
         self._concealed: list[wire.Zombie] = []
-        #: What each line says to spectators, of PLAYED the number of the ply; None for the lines before the
-        #: game, and for a line that they do not get.
-        self._said: list[int | InfoRecord | wire.ServerMessage | None] = []
-        self.moments = array("q")
-        self.audiences: list[int] = []
-        self.verbs: list[str | None] = []
+        #: The lines that are not PLAYED, and their places in order.
+        self._others: dict[int, _Other] = {}
+        self._places: list[int] = []
+        #: Of all lines of a batch one number: an array would copy it for each, and takes ten times as long.
+        self.moments: list[int] = []
         self.lines: list[bytes] = []
+        self.clock: tuple[int, ...] = ()
+        self._total: tuple[int, ...] = ()
+        self.clock_text = self._total_text = ""
         #: Whether the last line has been added.
         self.closed = False
         for seat in seats:
@@ -116,39 +133,40 @@ class Transcript:
         data: bytes,
         audience: int,
         verb: str | None = None,
-        said: int | InfoRecord | wire.ServerMessage | None = None,
+        said: InfoRecord | wire.ServerMessage | None = None,
     ) -> None:
+        place = len(self.lines)
+        self._others[place] = _Other(audience, verb, said)
+        self._places.append(place)
         self.moments.append(at)
-        self.audiences.append(audience)
-        self.verbs.append(verb)
-        self._said.append(said)
         self.lines.append(data)
 
     def _say(self, at: int, message: wire.ServerMessage, audience: int, verb: str | None = None) -> None:
         """Add the line of a message to spectators, and to others."""
         self._add(at, encode(message), audience, verb, message)
 
+    def played(self, fact: PlyRecord, now: int) -> tuple[bytes, int]:
+        """Add PLAYED; returns it, and how many lines there are."""
+        plies, lines = self._plies, self.lines
+        plies.append(fact)
+        ply = len(plies)
+        # In one statement: the names of its values take ten times as long.
+        seat, move, spent, _, _, clock, points, total, _, _, _ = fact
+        # Clocks that a quick answer leaves as they were, and totals without new points, are the same tuple.
+        if clock is not self.clock:
+            self.clock, self.clock_text = clock, numbers_text(clock)
+        if total is not self._total:
+            self._total, self._total_text = total, numbers_text(total)
+        reveal = self._game.reveal(self._deal, ply)
+        data = _print_played(ply, seat, move, spent, self.clock_text, points, self._total_text, reveal)
+        self.moments.append(now)
+        lines.append(data)
+        return data, len(lines)
+
     def write(self, fact: GameFact, now: int) -> None:
         """Add the lines of a fact, which `Match.apply` has applied."""
         if type(fact) is PlyRecord:
-            self._plies.append(fact)
-            ply = len(self._plies)
-            data = _print_played(
-                ply,
-                fact.seat,
-                fact.move,
-                fact.time_ms,
-                fact.clock,
-                fact.points,
-                fact.total,
-                self._game.reveal(self._deal, ply),
-            )
-            # `_add`, without a call on the way of a move.
-            self.moments.append(now)
-            self.audiences.append(self._all_tagged)
-            self.verbs.append(None)
-            self._said.append(ply)
-            self.lines.append(data)
+            self.played(fact, now)
         elif type(fact) is FaultRecord:
             if fact.seat:
                 self._write_fault(fact, now)
@@ -186,11 +204,11 @@ class Transcript:
 
     def read(self, begin: int, audience: int, size: int, end: int | None = None) -> Reading:
         """The lines for an audience from line `begin` on, before line `end`, about `size` bytes."""
-        lines, audiences = self.lines, self.audiences
+        lines, others, of_ply = self.lines, self._others, self._of_ply
         end = len(lines) if end is None else end
         data, verbs = b"", []
         while begin < end and len(data) < size:
-            text, readers, verb = lines[begin], audiences[begin], self.verbs[begin]
+            text, (readers, verb, _) = lines[begin], others.get(begin, of_ply)
             begin += 1
             if readers & audience:
                 # The tag replaces the line end; it is made for spectators only, of which
@@ -209,19 +227,22 @@ class Transcript:
         `position` is what the call for the lines before returned, None for the first: that of the referee.
         """
         found: list[Shown] = []
-        for at, audience, said in zip(
-            self.moments[begin:end], self.audiences[begin:end], self._said[begin:end], strict=True
-        ):
-            if not audience & SPECTATORS:
+        # The plies before line `begin`; the last one up to each line of them counts.
+        number = begin - bisect_left(self._places, begin)
+        for place, at in enumerate(self.moments[begin:end], begin):
+            other = self._others.get(place)
+            if other is None:
+                number += 1
+                position = self._game.play(position, self._plies[number - 1].move).position
+                found.append(Shown(at, self._played(number), self._game.seen(position)))
                 continue
-            match said:
+            if not other.audience & SPECTATORS:
+                continue
+            match other.said:
                 case None:
                     position = self._game.start(self._deal)
                     start = self._game.seen(position)
                     found += [Shown(at, message, start) for message in self._setting.introduction()]
-                case int(number):
-                    position = self._game.play(position, self._plies[number - 1].move).position
-                    found.append(Shown(at, self._played(number), self._game.seen(position)))
                 case InfoRecord(seat, ply, depth, value, nodes, moves, text):
                     info = wire.Info(self.game_id, ply, seat, depth, value, nodes, moves, text)
                     found.append(Shown(at, info, None))

@@ -13,19 +13,24 @@ from typing import Final
 
 from arena_protocol import messages as wire
 from arena_protocol.messages import printer
+from arena_protocol.record import PlyRecord
+from arena_protocol.text import numbers_text
 from arena_server.core.deadlines import DeadlineKind, Deadlines
 from arena_server.core.delivery import CHUNK, ChunkedSender, Spectators
 from arena_server.core.effects import Send, Store, TurnMark
 from arena_server.core.facts import Ended, GameFact, Leased, Offered
 from arena_server.core.journal import KIND_OF
 from arena_server.core.news import Moved, Notes
-from arena_server.core.peers import LiveGame, NotFree, Outbox, Peer, Slot
+from arena_server.core.peers import LiveGame, NotFree, Outbox, Peer, SeatCursor, Slot
 
-_print_turn = printer(wire.Turn)
+_print_turn = printer(wire.Turn, "clock")
 #: What is journaled of a running game whose plies are not: it begins again.
 _BEGUN: Final = frozenset({Offered, Leased})
+_PLY: Final = KIND_OF[PlyRecord]
 #: A named tuple without its Python constructor, at half the cost.
 _new = tuple.__new__
+#: The place of `TurnMark.ply`: the name of a value takes three times as long.
+_PLY_OF_MARK: Final = 1
 
 
 class Turns:
@@ -49,12 +54,16 @@ class Turns:
         """MOVE, for which the session of `peer` had an open TURN."""
         slot = peer.slot
         assert slot is not None
-        assert slot.game is not None
         live = slot.game
+        assert live is not None
         # Only the first MOVE after a log-in costs more than this test.
         if slot.keys.former is not None:
             self.key_arrived(slot)
-        self.advance(live, live.match.answer(slot.seat, move, line, arrived, now), now)
+        facts = live.match.answer(slot.seat, move, line, arrived, now)
+        if isinstance(facts, PlyRecord):
+            self._played(live, facts, now)
+        else:
+            self.advance(live, facts, now)
 
     def key_arrived(self, slot: Slot) -> None:
         """The bot has answered what followed its WELCOME, so it has that: the key before is void."""
@@ -86,6 +95,31 @@ class Turns:
         if facts and type(facts[-1]) is Ended:
             self.store(live, now)
 
+    def _played(self, live: LiveGame, ply: PlyRecord, now: int) -> None:
+        """`advance` for one ply, after which the game goes on: most seats have all lines but this one."""
+        out, match = self._out, live.match
+        if out.keeps_plies:
+            out.entries.append((live.number, _PLY, *ply))
+        data, end = live.transcript.played(ply, now)
+        busy, effects, mover = self._chunks.busy, out.effects, match.timer.seat
+        for slot, cursor in live.places:
+            peer = slot.peer
+            if peer is None or slot.game is not live or (busy and peer.conn in busy):
+                continue
+            if cursor.line != end - 1:
+                self._deliver(live, slot, peer, now)
+                continue
+            cursor.line = end
+            if slot.seat != mover:
+                effects.append(_new(Send, (peer.conn, data, None)))
+            else:
+                self._send(live, slot, cursor, peer, data, now)
+        if live.freezing:
+            self._notes.add(Moved(live))
+        if self._spectators.watchers:
+            self._spectators.update(live.number, now)
+        self._deadlines.set(live.deadline_key, match.timer.deadline)
+
     def store(self, live: LiveGame, now: int) -> None:
         """The game is over: its result counts once its record is durable."""
         if live.counts:
@@ -95,29 +129,35 @@ class Turns:
 
     def _deliver(self, live: LiveGame, slot: Slot, peer: Peer, now: int) -> None:
         """Send a seat the lines from its cursor on, and its TURN behind them, in one piece."""
-        seat = slot.seat
-        transcript, match, cursor = live.transcript, live.match, live.cursors[seat - 1]
-        lines, end = transcript.lines, len(transcript.lines)
-        if cursor.line == end - 1 and transcript.audiences[-1] >> seat & 1:  # nearly always: one new line
-            data, verb = lines[-1], transcript.verbs[-1]
-            cursor.line = end
-            if verb is not None:
-                peer.session.sent_lines((verb,), live.game_id, seat)
-        else:
-            data, cursor.line, verbs = transcript.read(cursor.line, 1 << seat, CHUNK)
-            peer.session.sent_lines(verbs, live.game_id, seat)
+        seat, transcript = slot.seat, live.transcript
+        cursor = live.cursors[seat - 1]
+        data, cursor.line, verbs = transcript.read(cursor.line, 1 << seat, CHUNK)
+        peer.session.sent_lines(verbs, live.game_id, seat)
         # More than a chunk: TURN has to wait until its seat has all lines.
-        if cursor.line < end:
+        if cursor.line < len(transcript.lines):
             self._chunks.send(peer, data, now)
-            return
+        else:
+            self._send(live, slot, cursor, peer, data, now)
+
+    def _send(
+        self, live: LiveGame, slot: Slot, cursor: SeatCursor, peer: Peer, data: bytes, now: int
+    ) -> None:
+        """Send lines to a seat that has all others, and its TURN behind them if it is to move."""
+        match, seat = live.match, slot.seat
         timer, ply = match.timer, len(match.plies) + 1
         # Most slots have no such reason: an empty set is asked for none.
         is_frozen = slot.not_free and NotFree.FROZEN in slot.not_free
-        if timer.seat == seat and not is_frozen and (cursor.turn is None or cursor.turn.ply != ply):
-            mark = cursor.turn = _new(TurnMark, (live.number, ply))
+        if (
+            timer.seat == seat
+            and not is_frozen
+            and cursor.turn != (mark := _new(TurnMark, (live.number, ply)))
+        ):
+            cursor.turn = mark
             # The clock runs already if the seat came back in its turn: TURN has what is left of it.
             clocks = match.clocks if timer.sent is None else match.reading(now)
-            turn = _print_turn(ply, clocks, timer.lag, timer.credit)
+            transcript = live.transcript
+            text = transcript.clock_text if clocks is transcript.clock else numbers_text(clocks)
+            turn = _print_turn(ply, text, timer.lag, timer.credit)
             self._out.effects.append(_new(Send, (peer.conn, data + turn, mark)))
         elif data:
             self._out.effects.append(_new(Send, (peer.conn, data, None)))
@@ -132,12 +172,13 @@ class Turns:
         # The seat has a new connection, which gets a TURN of its own.
         if mark != live.cursors[seat - 1].turn:
             return
-        if match.timer.seat == seat and mark.ply == len(match.plies) + 1:
+        timer = match.timer
+        if timer.seat == seat and mark[_PLY_OF_MARK] == len(match.plies) + 1:
             peer.session.opened_turn()
             # It runs already since the begin of the turn if the seat was away.
-            if match.timer.sent is None:
+            if timer.sent is None:
                 match.run(at)
-            self._deadlines.set(live.deadline_key, match.timer.deadline)
+            self._deadlines.set(live.deadline_key, timer.deadline)
 
     def pending(self, peer: Peer) -> bool:
         """Whether a TURN of `peer`, which is in a game, has not reached its socket yet."""

@@ -93,9 +93,9 @@ def test_byoyomi_is_there_again_for_every_ply() -> None:
 def test_a_turn_from_its_begin_to_its_end() -> None:
     timer = TurnTimer(200)
     assert (timer.seat, timer.deadline, timer.sent) == (0, 200, None)
-    timer.begin(2, 50, lag=30, credit=20)
+    timer.begin(2, 50, lag=30, credit=20, deadline=70)
     assert (timer.seat, timer.asked, timer.lag, timer.credit) == (2, 50, 30, 20)
-    assert (timer.deadline, timer.sent) == (None, None)
+    assert (timer.deadline, timer.sent) == (70, None)
     timer.run(60, flag=90)
     assert (timer.sent, timer.flag, timer.deadline) == (60, 90, 90)
     timer.stop()
