@@ -68,7 +68,7 @@ class Transcript:
 
     They are columns: of line `i`, which is one or more whole lines, `lines` has the bytes and `moments` when
     it was added (ns). All other lines than PLAYED are in `_others`, too. `clock_text` is what the last PLAYED
-    says of the clocks `clock`. Lines are only ever added, to `lines` last: any thread may read those there.
+    says of the clocks. Lines are only ever added, to `lines` last: any thread may read those there.
     """
 
     # A ply leaves no object behind that the collector has to look at: with hundreds of games it would look at
@@ -77,6 +77,7 @@ class Transcript:
     __slots__ = (
         "_all",
         "_announce",
+        "_clock",
         "_concealed",
         "_deal",
         "_game",
@@ -89,7 +90,6 @@ class Transcript:
         "_tag",
         "_total",
         "_total_text",
-        "clock",
         "clock_text",
         "closed",
         "game_id",
@@ -118,7 +118,7 @@ class Transcript:
         #: Of all lines of a batch one number: an array would copy it for each, and takes ten times as long.
         self.moments: list[int] = []
         self.lines: list[bytes] = []
-        self.clock: tuple[int, ...] = ()
+        self._clock: tuple[int, ...] = ()
         self._total: tuple[int, ...] = ()
         self.clock_text = self._total_text = ""
         #: Whether the last line has been added.
@@ -153,8 +153,8 @@ class Transcript:
         # In one statement: the names of its values take ten times as long.
         seat, move, spent, _, _, clock, points, total, _, _, _ = fact
         # Clocks that a quick answer leaves as they were, and totals without new points, are the same tuple.
-        if clock is not self.clock:
-            self.clock, self.clock_text = clock, numbers_text(clock)
+        if clock is not self._clock:
+            self._clock, self.clock_text = clock, numbers_text(clock)
         if total is not self._total:
             self._total, self._total_text = total, numbers_text(total)
         reveal = self._game.reveal(self._deal, ply)

@@ -100,8 +100,9 @@ class Turns:
         out, match = self._out, live.match
         if out.keeps_plies:
             out.entries.append((live.number, _PLY, *ply))
-        data, end = live.transcript.played(ply, now)
-        busy, effects, mover = self._chunks.busy, out.effects, match.timer.seat
+        transcript, timer = live.transcript, match.timer
+        data, end = transcript.played(ply, now)
+        busy, effects, mover = self._chunks.busy, out.effects, timer.seat
         for slot, cursor in live.places:
             peer = slot.peer
             if peer is None or slot.game is not live or (busy and peer.conn in busy):
@@ -112,13 +113,18 @@ class Turns:
             cursor.line = end
             if slot.seat != mover:
                 effects.append(_new(Send, (peer.conn, data, None)))
-            else:
+            elif slot.not_free or timer.sent is not None:
                 self._send(live, slot, cursor, peer, data, now)
+            else:  # `_send`, without its other cases: the clocks are those of PLAYED
+                number = len(match.plies) + 1
+                mark = cursor.turn = _new(TurnMark, (live.number, number))
+                turn = _print_turn(number, transcript.clock_text, timer.lag, timer.credit)
+                effects.append(_new(Send, (peer.conn, data + turn, mark)))
         if live.freezing:
             self._notes.add(Moved(live))
         if self._spectators.watchers:
             self._spectators.update(live.number, now)
-        self._deadlines.set(live.deadline_key, match.timer.deadline)
+        self._deadlines.set(live.deadline_key, timer.deadline)
 
     def store(self, live: LiveGame, now: int) -> None:
         """The game is over: its result counts once its record is durable."""
@@ -155,9 +161,7 @@ class Turns:
             cursor.turn = mark
             # The clock runs already if the seat came back in its turn: TURN has what is left of it.
             clocks = match.clocks if timer.sent is None else match.reading(now)
-            transcript = live.transcript
-            text = transcript.clock_text if clocks is transcript.clock else numbers_text(clocks)
-            turn = _print_turn(ply, text, timer.lag, timer.credit)
+            turn = _print_turn(ply, numbers_text(clocks), timer.lag, timer.credit)
             self._out.effects.append(_new(Send, (peer.conn, data + turn, mark)))
         elif data:
             self._out.effects.append(_new(Send, (peer.conn, data, None)))

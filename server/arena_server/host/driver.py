@@ -71,6 +71,8 @@ class Driver:
         self.pool = ConnectionPool(loop, cap, self._connection, self._opened, self._exhausted)
         self._connections = self.pool.connections
         self._runs: dict[Core, Run] = {}
+        #: The same; each change replaces it, as a contest may go while effects are carried out.
+        self._all: tuple[Run, ...] = ()
         self._events: list[tuple[Core, Event]] = []
         #: Connections that are gone, until the next batch.
         self._released: list[int] = []
@@ -88,12 +90,14 @@ class Driver:
     def add(self, run: Run) -> None:
         """Run a contest: it does what is due at once."""
         self._runs[run.core] = run
+        self._all = (*self._runs.values(),)
         self.feed(run.core, Tick())
 
     def remove(self, run: Run) -> None:
         """Run a contest no longer; its connections that are still open get what was sent, and are closed."""
         self._leave()
         self._runs.pop(run.core, None)
+        self._all = (*self._runs.values(),)
         self._events = [each for each in self._events if each[0] is not run.core]
         for number, core in list(self._routes.items()):
             if core is run.core:
@@ -113,9 +117,8 @@ class Driver:
     def stop(self) -> None:
         """Free the poller and the timers; call it when all connections are gone."""
         self._stalls.stop()
-        for timer in (self._beat, self._timer):
-            if timer is not None:
-                timer.cancel()
+        for timer in filter(None, (self._beat, self._timer)):
+            timer.cancel()
         if not self._poller.closed:
             self._loop.remove_reader(self._poller)
             self._poller.close()
@@ -165,14 +168,10 @@ class Driver:
             connection.send(data)
 
     def _end_batch(self) -> None:
-        """Commit the entries of the batch, then carry out what they held back, and what follows of that.
-
-        The work grows with the number of contests, by some 50 ns for each that has nothing to do.
-        """
-        router, runs = self._router, self._runs
-        busy = True
+        """Commit the entries of the batch, then carry out what they held back, and what follows of that."""
+        router, busy = self._router, True
         while busy:
-            for run in list(runs.values()):
+            for run in self._all:
                 output = run.core.output
                 if output.entries or run.barrier.waiting:
                     self._carry_out_all(self._durable(run), run)
@@ -181,13 +180,15 @@ class Driver:
                     self._carry_out_all(effects, run)
             if router.output.effects or self._events:
                 self._carry_out_events()
-            busy, due = bool(router.output.effects or self._events), False
-            for core in runs:
-                busy = busy or bool(core.output.effects or core.output.entries)
-                if (alarm := core.deadlines.alarm) is not None and alarm < self._timer_at:
-                    due = True
+            busy, due = bool(router.output.effects or self._events), router.deadlines.alarm
+            for run in self._all:
+                output, alarm = run.core.output, run.core.deadlines.alarm
+                if output.effects or output.entries:
+                    busy = True
+                if alarm is not None and (due is None or alarm < due):
+                    due = alarm
         self._in_batch = False
-        if due or ((alarm := router.deadlines.alarm) is not None and alarm < self._timer_at):
+        if due is not None and due < self._timer_at:
             self._arm()
 
     def _carry_out_all(self, effects: list[Effect], run: Run) -> None:
@@ -200,11 +201,10 @@ class Driver:
             conn, data, marker = effect
             if conn in held:
                 data = held.pop(conn) + data
-            if marker is None:
-                if self._stays:
-                    held[conn] = data
-                else:
-                    self._send(conn, data)
+            if marker is None and self._stays:
+                held[conn] = data
+            elif marker is None:
+                self._send(conn, data)
             elif (connection := connections.get(conn)) is not None and connection.send(data, marker):
                 at = time.monotonic_ns()
                 if type(marker) is TurnMark:
@@ -318,12 +318,11 @@ class Driver:
 
     def flushed(self, number: int, marker: Marker) -> None:
         at = time.monotonic_ns()
-        core = self._routes[number]  # nothing that is sent before the login has a marker
-        if (run := self._runs.get(core)) is None:
-            return
-        if type(marker) is TurnMark:
-            run.durations.turns.observe(at - self._now)
-        core.flushed(number, marker, at, at)
+        # Nothing that is sent before the login has a marker.
+        if (run := self._runs.get(self._routes[number])) is not None:
+            if type(marker) is TurnMark:
+                run.durations.turns.observe(at - self._now)
+            run.core.flushed(number, marker, at, at)
 
     def keeps(self, number: int) -> bytes | None:
         core = self._routes.get(number)

@@ -34,7 +34,7 @@ from arena_server.places.base import (
 from arena_server.places.cgroup import ControlGroup, CpuTime
 from arena_server.places.cores import describe_cores
 from arena_server.places.docker import ANSWER_S, Docker, NoAnswerError
-from arena_server.places.idle import IdleFreezer
+from arena_server.places.idle import IdleFreezer, Rests
 from arena_server.places.process import (
     LAST_LINES,
     Child,
@@ -267,8 +267,8 @@ class Way:
             rmtree(self.folder, ignore_errors=True)
 
 
-class BotContainer:
-    """A bot in a container (`base.Running`, `idle.Rests`)."""
+class BotContainer(Rests):
+    """A bot in a container (`base.Running`)."""
 
     def __init__(
         self, docker: Docker, name: str, sandbox: Sandbox, child: Child, gate: Child, way: Way

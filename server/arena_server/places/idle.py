@@ -12,17 +12,22 @@ A game begins with GAME, which a bot may answer within 30 s while no clock runs:
 from __future__ import annotations
 
 import asyncio
+from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable
-from typing import Final, Protocol, runtime_checkable
+from typing import Final
 
 #: What a program may compute after its game, for example to keep what it has learned, in seconds.
 IDLE_S: Final = 5.0
 
 
-@runtime_checkable
-class Rests(Protocol):
+class Rests(ABC):
     """A program that can stand still by itself while it does not play."""
 
+    # No protocol that is checked at run time: to ask that of a program took 0.3 ms of each game.
+
+    __slots__ = ()
+
+    @abstractmethod
     async def set_resting(self, resting: bool) -> None:
         """It does not play from now on, or it does."""
 

@@ -18,7 +18,7 @@ from typing import BinaryIO, Protocol
 from arena_server.places.base import BotEnded, LaunchError, LocalBot
 from arena_server.places.cgroup import CpuTime
 from arena_server.places.cores import on_cores
-from arena_server.places.idle import IdleFreezer
+from arena_server.places.idle import IdleFreezer, Rests
 from arena_server.places.process_time import group_time
 from arena_server.places.session import signal_session
 from arena_server.places.spawned import last_output, spawn
@@ -255,8 +255,8 @@ class ProcessLauncher:
             raise LaunchError(why_not_started(command[0], error)) from None
 
 
-class BotProcess:
-    """A bot as a process (`base.Running`, `idle.Rests`): its session stands still while it rests."""
+class BotProcess(Rests):
+    """A bot as a process (`base.Running`): its session stands still while it rests."""
 
     def __init__(self, child: Child, sweeper: Sweeper | None, measures: bool) -> None:
         self._child = child

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.slices import all_of
 
+from arena_protocol.session import ServerSession
 from arena_server.core.effects import Reply
 from arena_server.core.events import Command, Received
+from arena_server.core.facts import GameFact
 from arena_server.core.log_events import GameOver, LogEvent
+from arena_server.core.match import Match, PlayMove
 from arena_server.core.orders import VERBS
 
 from .contest_harness import seated
@@ -63,6 +67,23 @@ STEPS = st.lists(
 def test_any_events(steps: list[bytes], game: str, far: int, hold: bool) -> None:
     script = EventScript(game).run([b"hold"] * hold).run(PROLOGUE[:far]).run(steps)
     script.end()
+
+
+def _plainly(self: Match, seat: int, move: str, line: bytes, arrived: int, now: int) -> list[GameFact]:
+    return self.execute(PlayMove(seat, move, line, arrived), now)
+
+
+@settings(max_examples=200, deadline=None)
+@given(STEPS, st.sampled_from(["insertion", "tictactoe"]))
+def test_the_short_way_of_a_ply_has_the_effects_of_the_long_one(steps: list[bytes], game: str) -> None:
+    """The long one: every line through the parser, every move a command, its facts and lines one by one."""
+    quick = EventScript(game).run(PROLOGUE).run(steps)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(ServerSession, "moved", lambda _self, _line: None)
+        patch.setattr(Match, "answer", _plainly)
+        slow = EventScript(game).run(PROLOGUE).run(steps)
+    assert quick.effects == slow.effects
+    assert quick.records == slow.records
 
 
 @all_of("verb", VERBS)

@@ -1,4 +1,4 @@
-"""The poller tells each connection what its socket is ready for, with epoll and without."""
+"""The poller says to each connection what its socket is ready for, with epoll and without."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from arena_server.host.poller import Poller
 
 
 class Watching:
-    """A connection that keeps what it is told."""
+    """A connection that remembers what the poller says."""
 
     def __init__(self) -> None:
         self.told: list[str] = []

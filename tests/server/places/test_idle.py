@@ -30,7 +30,7 @@ from arena_server.core.log_events import (
 from arena_server.places import process, relay, restarts
 from arena_server.places.base import LocalBot, Order
 from arena_server.places.frozen_bots import StartedBots
-from arena_server.places.idle import IDLE_S, IdleFreezer
+from arena_server.places.idle import IDLE_S, IdleFreezer, Rests
 from arena_server.places.process import BotProcess
 from arena_server.places.restarts import BotGroup, Orders
 
@@ -188,7 +188,7 @@ def test_who_plays_no_game_rests(events: list[LogEvent], expected: list[tuple[st
 async def test_a_place_that_cannot_freeze_is_not_asked() -> None:
     asked: list[bool] = []
 
-    class Resting:
+    class Resting(Rests):
         async def set_resting(self, resting: bool) -> None:
             asked.append(resting)
 

@@ -199,7 +199,8 @@ class Insertion(Game[Position]):
 
     def reveal(self, deal: Deal, ply: int) -> str | None:
         """Picture number ply + `lookahead`, if there is one."""
-        return deal.sequence[ply + self.lookahead - 1 : ply + self.lookahead] or None
+        at = ply + self.lookahead - 1
+        return deal.sequence[at] if at < len(deal.sequence) else None
 
     def extend(self, position: Position, revealed: str) -> Position:
         """The position with `revealed` added to the known pictures. Raises GameError for a bad text."""
