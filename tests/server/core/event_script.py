@@ -43,7 +43,7 @@ LARGEST = 10**7
 #: From nothing to a game that has begun and a spectator who watches it.
 PROLOGUE: tuple[bytes, ...] = (
     b"open", b"open", b"line 1 HELLO 1 ann", b"line 2 HELLO 1 bob", b"open", b"line 3 HELLO 1 eye",
-    b"line 3 WATCH *", b"line 1 READY g1", b"line 2 READY g1",
+    b"line 3 WATCH *", b"line 1 READY g3", b"line 2 READY g3",
 )  # fmt: skip
 
 

@@ -20,7 +20,7 @@ from .event_script import PROLOGUE, EventScript
 
 TEXTS = """
 HELLO 1 ann|HELLO 1 bob|HELLO 1 eve|HELLO 1 eye|HELLO 2 ann|HELLO 1 ann resume=s3|HELLO 1 bob resume=s1
-READY g1|READY g2|READY g3|MOVE 7|MOVE 7|MOVE 7|MOVE a1|MOVE b2|MOVE 0|MOVE|PING 1|PONG 1|PONG lag1|QUIT
+READY g1|READY g3|READY g6|MOVE 7|MOVE 7|MOVE 7|MOVE a1|MOVE b2|MOVE 0|MOVE|PING 1|PONG 1|PONG lag1|QUIT
 WATCH *|WATCH g1|WATCH g7||what?
 """
 CONNS = st.integers(1, 5).map(b"%d".__mod__)
@@ -73,10 +73,34 @@ def _plainly(self: Match, seat: int, move: str, line: bytes, arrived: int, now: 
     return self.execute(PlayMove(seat, move, line, arrived), now)
 
 
-@settings(max_examples=200, deadline=None)
-@given(STEPS, st.sampled_from(["insertion", "tictactoe"]))
-def test_the_short_way_of_a_ply_has_the_effects_of_the_long_one(steps: list[bytes], game: str) -> None:
+#: Mostly a legal move at once; `%s` is one.
+ANSWERS = st.tuples(
+    st.sampled_from([b"0", b"0", b"0", b"1", b"9", b"99"]),
+    st.sampled_from([*[b"MOVE %s"] * 6, b"MOVE 0", b"PONG lag1", b"PONG lag2"]),
+)
+
+
+def _by_turns(answers: list[tuple[bytes, bytes]], moves: list[bytes]) -> list[bytes]:
+    """Steps in which the two who play answer by turns, each with a time and a line."""
+    steps = []
+    for at, (wait, line) in enumerate(answers):
+        text = line % moves[at % len(moves)] if b"%" in line else line
+        steps += [b"wait " + wait, b"line %d " % (at % 2 + 1) + text]
+    return steps
+
+
+@settings(max_examples=300, deadline=None)
+@given(
+    st.lists(ANSWERS, max_size=8),
+    STEPS,
+    st.sampled_from([("insertion", [b"7", b"12", b"1"]), ("tictactoe", [b"a1", b"b2", b"c3", b"a2", b"c1"])]),
+)
+def test_the_short_way_of_a_ply_has_the_effects_of_the_long_one(
+    answers: list[tuple[bytes, bytes]], then: list[bytes], played: tuple[str, list[bytes]]
+) -> None:
     """The long one: every line through the parser, every move a command, its facts and lines one by one."""
+    game, moves = played
+    steps = _by_turns(answers, moves) + then
     quick = EventScript(game).run(PROLOGUE).run(steps)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(ServerSession, "moved", lambda _self, _line: None)
