@@ -85,7 +85,7 @@ class Commands:
         """The contest begins if the quorum is there, within its hours."""
         if self._life.phase is not ContestPhase.PLANNED or not self._life.is_open:
             return
-        here = sum(bot.plays and self._parts.present(bot) for bot in bots)
+        here = sum(bot.plays and self._parts.is_there(bot) for bot in bots)
         # An organiser who begins it knows who is missing, and waits for none of them.
         if here >= self._life.quorum or self._life.started:
             self._life.begin()

@@ -56,7 +56,7 @@ class ContestStatus:
         """
         if self._life.ended is not None:
             return (), ()
-        here = sum(bot.plays and self._parts.present(bot) for bot in self._bots)
+        here = sum(bot.plays and self._parts.is_there(bot) for bot in self._bots)
         drawing = (Hold(DRAWING),) if self._games.fixtures.drawing else ()
         probation = self._parts.probation
         waiting = tuple(

@@ -5,8 +5,15 @@ from __future__ import annotations
 import pytest
 
 from arena_server.core.events import Hours, Tick, TimeUp
-from arena_server.core.life import ENDINGS, FINAL, OVER, WHOLE, reason_of
-from arena_server.core.log_events import BotAbsent, ContestBegun, NotDrawn, WalkedOver
+from arena_server.core.life import ENDINGS, FINAL, NOT_BEGUN, OVER, WHOLE, Hold, reason_of
+from arena_server.core.log_events import (
+    BotAbsent,
+    ContestBegun,
+    GameStarted,
+    NotDrawn,
+    ValidationStarted,
+    WalkedOver,
+)
 
 from .contest_harness import ONE_PLY, ContestHarness, play_on, restarted, rows, seated
 
@@ -176,6 +183,19 @@ def test_no_game_starts_before_the_quorum() -> None:
     again = restarted(harness)
     again.event(Tick())
     assert again.contest.status.overview().state == "finished"
+
+
+def test_bots_that_are_not_validated_yet_are_the_quorum() -> None:
+    """Each needs a game to be paired, and no game began before they were paired."""
+    harness = ContestHarness("ann", "bob", options=ONE_PLY, quorum=2, logs=True, validation=True)
+    harness.log_in("ann")
+    assert harness.contest.status.held()[0][0] == Hold(NOT_BEGUN, here=1, quorum=2)
+    harness.log_in("bob")
+    assert harness.logged(ContestBegun) == [ContestBegun(2)]
+    assert len(harness.logged(ValidationStarted)) == 2
+    play_on(harness)
+    harness.wait(0)
+    assert harness.logged(GameStarted) == [GameStarted("g1", ("ann", "bob"))]
 
 
 def test_one_that_was_paused_says_so_before_it_has_begun() -> None:

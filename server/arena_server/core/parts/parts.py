@@ -60,6 +60,11 @@ class Parts:
         """Whether `bot` can be paired, now or when a slot is free."""
         return bot.is_here and all(part.may_pair(bot) for part in self._all)
 
+    def is_there(self, bot: Bot) -> bool:
+        """Whether `bot` counts for the quorum: only a contest that has begun offers validation games."""
+        tried = self.probation if self.probation.tries(bot) else None
+        return bot.is_here and all(part is tried or part.may_pair(bot) for part in self._all)
+
     def is_absent(self, bot: Bot) -> bool:
         """Whether the contest waits for `bot` to connect."""
         return not bot.connected or self.shown(bot).absent

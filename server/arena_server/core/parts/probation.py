@@ -152,6 +152,11 @@ class Probation:
 
     # -- the five questions
 
+    def tries(self, bot: Bot) -> bool:
+        """Whether it plays a validation game as soon as there can be one."""
+        state = self._of(bot)
+        return state.trial and not (state.failed or state.kicked or bot.withdrawn)
+
     def may_pair(self, bot: Bot) -> bool:
         state = self._of(bot)
         return not (state.kicked or state.trial or state.on_probation)
@@ -267,8 +272,7 @@ class Probation:
 
     def _update(self, bot: Bot) -> None:
         """The slots of `bot` have changed, or whether it needs such a game."""
-        state = self._of(bot)
-        if state.trial and not (state.failed or state.kicked or bot.withdrawn):
+        if self.tries(bot):
             self._due[bot.name] = bot
         else:
             self._due.pop(bot.name, None)
