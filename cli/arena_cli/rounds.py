@@ -14,7 +14,6 @@ What is drawn is the document of `arena_server.core.formats.rounds_json`.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from itertools import groupby
 from typing import TYPE_CHECKING, Any, Final
 
 import typer
@@ -44,9 +43,8 @@ def print_rounds(
 
     width = Console().width if Console().is_terminal else PLAIN_WIDTH
     typer.echo(title)
-    for kind, each in groupby(rounds, key=lambda round_: str(round_["kind"])):
-        found = list(each)
-        tree = bracket_lines(found) if kind == LEVEL else []
+    for found in _trees(rounds):
+        tree = bracket_lines(found) if found[0]["kind"] == LEVEL else []
         if tree and max(map(len, tree)) <= width:
             typer.echo("\n" + "\n".join(tree))
             continue
@@ -56,6 +54,22 @@ def print_rounds(
             notes = [f"order: {ranking}"] if ranking else []
             notes += [f"paired by hand: {round_['by_hand']}"] if "by_hand" in round_ else []
             rounds_table(round_["title"], [round_], notes=notes).print()
+
+
+def _trees(rounds: Sequence[dict[str, Any]]) -> list[list[dict[str, Any]]]:
+    """Rounds that are printed together: levels as long as each has half of the matches before it.
+
+    The second of two grand finals has as many as the first.
+    """
+    found: list[list[dict[str, Any]]] = []
+    for each in rounds:
+        last = found[-1][-1] if found else each
+        is_next = len(last["matches"]) == 2 * len(each["matches"])
+        if last["kind"] == each["kind"] == LEVEL and is_next:
+            found[-1].append(each)
+        else:
+            found.append([each])
+    return found
 
 
 def rounds_table(title: str, rounds: Sequence[dict[str, Any]], *, notes: Sequence[str] = ()) -> ResultTable:

@@ -106,6 +106,13 @@ def test_points_are_shown_where_they_decide() -> None:
     ]
 
 
+def test_a_second_grand_final_is_a_tree_of_its_own(capsys: pytest.CaptureFixture[str]) -> None:
+    """It has as many matches as the first, so it is no next level of its tree."""
+    print_rounds("cup", [*BRACKET, {**BRACKET[-1], "title": "deciding match"}], OutputFormat.TABLE)
+    out = capsys.readouterr().out
+    assert out.startswith(f"cup\n\n{TREE}\ndeciding match")
+
+
 def test_what_does_not_fit_is_tables(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
