@@ -40,7 +40,7 @@ from arena_server.store.reader import Results
 
 SHORT = ("--option", "plies=8", "--clock", "60s")
 #: The widest step of a ladder of this version is below 150 points, but for these.
-GAPS = {"xo": 450}
+GAPS = {"xo": 180}
 #: The share of even games that is drawn, where it is large.
 DRAWS = {"tictactoe": 0.5}
 LADDER = RatedLadder("insertion", {}, tuple(Rung(f"r{at}", 80.0 * at) for at in range(30)))
