@@ -73,7 +73,7 @@ FITS = (
 COUNT_CHANGES = """
 window.changes = { moves: [0, 0], status: 0 };
 const see = (name, note) => new MutationObserver((found) => found.forEach(note))
-  .observe(document.querySelector(name), { childList: true });
+  .observe(document.querySelector(name), { childList: true, subtree: true });
 see(".moves", ({ addedNodes, removedNodes }) => {
   window.changes.moves[0] += addedNodes.length;
   window.changes.moves[1] += removedNodes.length;
@@ -270,6 +270,9 @@ def test_a_running_game_late_lost_asleep_and_over(pages: Watched, tmp_path: Path
         assert changes["moves"] == [2, 0]
         assert 1 <= changes["status"] <= 2
         assert page.locator(".moves .n").all_inner_texts() == [str(number) for number in range(1, 10)]
+        # What is out of sight of hundreds of rows is not drawn with each ply.
+        block = page.locator(".moves > ol").evaluate("each => getComputedStyle(each).contentVisibility")
+        assert block == "auto"
         page.locator(".seat.moving .clock", has_text=re.compile(r"^(10|9):\d\d\.\d$")).wait_for()
         # Its digits are seen on strips, its text is of less than a second ago.
         seen = page.evaluate(f"() => {{ {SEEN} return seen(document.querySelector('.moving .clock')); }}")

@@ -220,14 +220,12 @@ def test_a_graph_has_the_last_note_of_a_ply_and_the_second_seat_mirrored(node: N
     assert node("evaluations", record=text_of(replace(three, infos=infos))) == [[[1, 7]], [[2, 3]]]
 
 
-@given(st.integers(0, 2000), st.integers(0, 2000), st.sampled_from([2, 3]))
-def test_a_list_of_moves_begins_with_a_row_and_has_the_ply(
-    node: Node, ply: int, length: int, columns: int
-) -> None:
+@given(st.integers(0, 2000), st.integers(0, 2000))
+def test_a_list_of_moves_begins_with_a_block_and_has_the_ply(node: Node, ply: int, length: int) -> None:
     ply = min(ply, length)
-    first, last = node("window", ply=ply, length=length, columns=columns)
+    first, last = node("window", ply=ply, length=length)
     assert first >= 1
-    assert (first - 1) % columns == 0
+    assert (first - 1) % 12 == 0, "a block is whole rows of two and of three columns"
     assert last <= length
-    assert min(300, length) <= last - first + 1 < 300 + 2 * columns
+    assert min(300, length) <= last - first + 1 < 300 + 24
     assert ply == 0 or first <= ply <= last

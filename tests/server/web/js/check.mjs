@@ -182,7 +182,7 @@ const commands = {
   expected: ({ record, plies }) => plies.map((ply) => Timeline.ofRecord(parseRecord(record)).expected(ply)),
   disagreement: ({ record }) => Timeline.ofRecord(parseRecord(record)).disagreement(),
   evaluations: ({ record }) => [0, 1].map((seat) => evaluations(Timeline.ofRecord(parseRecord(record)), seat)),
-  window: ({ ply, length, columns }) => windowOf(ply, length, columns),
+  window: ({ ply, length }) => windowOf(ply, length),
   verify: ({ record }) => { verify(parseRecord(record)); return null; },
   listed: ({ record, listed }) => { verifyListed(parseRecord(record), listed); return null; },
   chain: ({ data, chain }) => { verifyChain(bytes(data), chain); return null; },

@@ -6,6 +6,8 @@ import { t } from "./texts.js";
 const HEIGHT = 112;
 const LEFT = 46;
 const BOTTOM = 18;
+/** A ply of a running game that moves the lines by less of the width waits for the next ones. */
+const LEAST = 1 / 256;
 
 export class Chart {
   /** `series(timeline)` gives a list of points [ply, value] per seat; `format` prints a value. */
@@ -28,7 +30,7 @@ export class Chart {
       // One that is not shown yet.
       if (!this.timeline) return;
       this.width = Math.max(100, entry.contentRect.width);
-      this.update(this.timeline);
+      this.#draw(this.timeline);
       this.point(this.ply);
     }).observe(this.element);
   }
@@ -38,6 +40,13 @@ export class Chart {
   }
 
   update(timeline) {
+    const grown = timeline.length - this.length;
+    if (this.timeline !== timeline || timeline.end !== null || grown <= 0 || grown >= LEAST * this.length) {
+      this.#draw(timeline);
+    }
+  }
+
+  #draw(timeline) {
     this.timeline = timeline;
     this.length = Math.max(1, timeline.length);
     const all = this.series(timeline);

@@ -6,6 +6,9 @@ import { Timeline } from "./timeline.js";
 /** The stream of a running game of a contest. */
 export const gamePath = (id, contest) => livePath(`games/${encodeURIComponent(id)}`, contest);
 
+/** So old may the text of a clock be; a ply before that sets it, in a frame that there is anyway. */
+const AGAIN_MS = 1000;
+
 /**
  * `onbegin(timeline)` is called for every snapshot, `ongrow()` after each change of the timeline, `onnote()` after
  * a note of a bot, `onover()` at the end, `onstate(state)` is that of a LiveStream; `onclock(running)` gets the clock
@@ -68,12 +71,17 @@ export class LiveGame {
     onover();
   }
 
-  /** Show the clock that runs now, and again at its next second; the next event wakes one that stands. */
+  /**
+   * Show the clock that runs now, and again a second after the last change of the page, or at its whole minute; the
+   * next event wakes one that stands.
+   */
   tick() {
     clearTimeout(this.timer);
     const running = this.running();
     this.onclock(running);
-    if (running?.ms > 0) this.timer = setTimeout(() => this.tick(), running.ms % 1000 + 1);
+    if (running?.ms > 0) {
+      this.timer = setTimeout(() => this.tick(), Math.min(AGAIN_MS, running.ms % 60_000 + 1));
+    }
   }
 
   /** The clock that runs now: {seat, ms}, or null. */

@@ -4,12 +4,14 @@ import { afterLayout, el, meanText, numberText, signedText } from "./dom.js";
 import { named, t } from "./texts.js";
 
 const SHOWN = 300;
+/** Rows stand in blocks, whole lines of two and of three columns: a block out of sight is not laid out, nor drawn. */
+const BLOCK = 12;
 
-/** The numbers of the first and the last move in the list at `ply`; the first one begins a row of `columns`. */
-export function windowOf(ply, length, columns) {
+/** The numbers of the first and the last move in the list at `ply`; the first one begins a block. */
+export function windowOf(ply, length) {
   const first = Math.max(1, Math.min(ply - SHOWN / 2, length - SHOWN + 1));
-  const from = first - (first - 1) % columns;
-  return [from, Math.min(length, from + SHOWN + columns - 1)];
+  const from = first - (first - 1) % BLOCK;
+  return [from, Math.min(length, from + SHOWN + BLOCK - 1)];
 }
 
 export class MoveList {
@@ -18,8 +20,10 @@ export class MoveList {
     this.timeline = timeline;
     this.onjump = onjump;
     this.ply = 0;
-    this.columns = timeline.info.names.length === 3 ? 3 : 2;
-    this.list = el("ol", { class: `moves by-${this.columns}`, onkeydown: (event) => this.#key(event) });
+    const columns = timeline.info.names.length === 3 ? 3 : 2;
+    this.list = el("div",
+      { class: `moves by-${columns}`, role: "list", onkeydown: (event) => this.#key(event) });
+    this.rows = [];
     this.element = el("details",
       { class: "moves-box", open: matchMedia("(min-width: 800px)").matches, ontoggle: () => this.show(this.ply) },
       el("summary", {}, t`Moves`), this.list);
@@ -37,18 +41,18 @@ export class MoveList {
   show(ply) {
     const { timeline, list } = this;
     this.ply = ply;
-    const [from, to] = windowOf(ply, timeline.length, this.columns);
+    const [from, to] = windowOf(ply, timeline.length);
     this.#fill(from, to);
     const current = list.querySelector("[aria-current]");
     current?.removeAttribute("aria-current");
     list.querySelector("[tabindex='0']")?.setAttribute("tabindex", "-1");
-    const row = list.children[Math.max(0, ply - from)];
+    const row = this.rows[Math.max(0, ply - from)];
     row?.firstChild.setAttribute("tabindex", "0");
     if (!ply || !row) return;
     row.firstChild.setAttribute("aria-current", "step");
     if (current !== null && document.activeElement === current) row.firstChild.focus({ preventScroll: true });
-    // In a folded list it is never called.
-    afterLayout(row, () => {
+    // In a folded list it is never called. A row out of sight has no layout to wait for.
+    afterLayout(list, () => {
       const box = list.getBoundingClientRect();
       const place = row.getBoundingClientRect();
       if (place.top < box.top || place.bottom > box.bottom) list.scrollTop += place.top - box.top - box.height / 2;
@@ -57,21 +61,32 @@ export class MoveList {
 
   /** Of rows that are there already only those are drawn that come and go: a ply of a game that runs adds one. */
   #fill(from, to) {
-    const { timeline, list } = this;
-    const { faults } = timeline;
-    const rows = (first) => timeline.plies.slice(first - 1, to).map((move, i) => this.#row(first + i, move));
+    const { faults } = this.timeline;
     const [first, last, known] = this.shown ?? [];
     this.shown = [from, to, faults.length];
-    if (known !== faults.length || from < first || from > last || to < last) return list.replaceChildren(...rows(from));
-    for (let number = first; number < from; number++) list.firstChild.remove();
-    return list.append(...rows(last + 1));
+    if (known !== faults.length || from < first || from > last || to < last) {
+      this.rows = [];
+      this.list.replaceChildren();
+      return this.#append(from, to);
+    }
+    for (const row of this.rows.splice(0, from - first)) if (!row.nextSibling) row.parentElement.remove();
+    return this.#append(last + 1, to);
+  }
+
+  #append(from, to) {
+    this.timeline.plies.slice(from - 1, to).forEach((move, i) => {
+      const row = this.#row(from + i, move);
+      this.rows.push(row);
+      if ((from + i) % BLOCK === 1) this.list.append(el("ol", { role: "presentation" }));
+      this.list.lastChild.append(row);
+    });
   }
 
   #row(number, move) {
     const faults = this.timeline.faults.filter((fault) => fault.ply === number).map((fault) => named(fault.kind));
     const classes = `move s${move.seat}${move.zombie ? " zombie" : ""}`;
     const title = [t`${numberText(move.time_ms)} ms`, ...faults].join(", ");
-    return el("li", {}, el("button",
+    return el("li", { role: "listitem" }, el("button",
       { type: "button", class: classes, tabindex: -1, title, onclick: () => this.onjump(number) },
       el("span", { class: "n" }, String(number)), el("span", { class: "dot" }), el("span", { class: "m" }, move.move),
       el("span", { class: "p" }, move.points ? signedText(move.points) : ""),

@@ -156,7 +156,7 @@ async function begin() {
     status.textContent = named(shown.status);
     status.classList.toggle("live", shown.status === "running");
     sub.textContent = summary(shown);
-    leader.textContent = leaderText(shown);
+    leader.textContent = leader.title = leaderText(shown);
     played.replaceChildren(...progress(shown));
     early.textContent = shown.separated ? earlyText(shown.separated)
       : shown.reason ? t`Ended early: ${said(shown.reason)}.` : "";

@@ -31,7 +31,7 @@ class ContestCard {
     } });
     this.leader = el("p", { class: "leader" });
     this.played = el("p", { class: "progress" });
-    this.newest = el("p", { class: "sub" });
+    this.newest = el("p", { class: "sub latest" });
     this.held = el("p", { class: "sub waiting" });
     const heading = `contest-${contest.id}`;
     const chips = [gameName(contest), formatName(contest), about.date, about.place];
@@ -60,7 +60,7 @@ class ContestCard {
   }
 
   show(contest) {
-    this.leader.textContent = contest.standings ? leaderText(contest) : "";
+    this.leader.textContent = this.leader.title = contest.standings ? leaderText(contest) : "";
     this.played.replaceChildren(...progress(contest));
     const results = contest.latest ? latest(contest, [readRow(contest.latest)]) : [];
     this.newest.replaceChildren(...(results.length ? [t`Latest:`, ...results] : []));

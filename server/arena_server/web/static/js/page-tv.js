@@ -3,7 +3,7 @@
 import { get } from "./api.js";
 import {
   applyTheme, bdi, el, gamesText, heldText, inFrame, leftText, numberText, pageHeader, parameter, plural,
-  rankingText, SEEN_MS, someNames,
+  rankingText, SEEN_MS, setText, someNames,
 } from "./dom.js";
 import { gameLink } from "./gameview.js";
 import { choose, interest, numberOf, plannedAfter, RECENT_MS } from "./interest.js";
@@ -77,7 +77,7 @@ async function showUpcoming(scores) {
     const row = plannedAfter(await scheduled(Math.max(0, ...known.map(numberOf))), known);
     [id, names] = row === null ? [] : [row[0], row[1].map((bot) => state.document.bots[bot])];
   }
-  upcoming.textContent = names?.every(Boolean) ? t`Next: ${inRow(names, " – ")} (${id})` : "";
+  setText(upcoming, names?.every(Boolean) ? t`Next: ${inRow(names, " – ")} (${id})` : "");
 }
 
 /** Which game of how many is shown, and how long the contest will take. */
@@ -87,7 +87,7 @@ function showProgress() {
   const { games: all = null, games_played: played = 0, pace = null } = contest ?? {};
   const which = number !== null && all !== null && number <= all
     ? t`Game ${numberText(number)} of ${numberText(all)}` : gamesText(played, all);
-  progress.textContent = contest === null ? "" : `${which}${leftText(pace)}`;
+  setText(progress, contest === null ? "" : `${which}${leftText(pace)}`);
 }
 
 function turn() {

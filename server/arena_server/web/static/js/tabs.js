@@ -17,12 +17,14 @@ export class Tabs {
     this.parts = parts;
     this.links = [{ name: "all", title: whole }, ...parts].map(({ name, title }) =>
       el("a", { href: `#${name}` }, title));
-    this.element = el("nav", { class: "tabs", "aria-label": label }, this.links);
-    addEventListener("hashchange", () => this.update());
+    // Not shown before it is known which parts there are: those behind one that is left out would move.
+    this.element = el("nav", { class: "tabs filling", "aria-label": label }, this.links);
+    addEventListener("hashchange", () => this.update(!this.element.classList.contains("filling")));
     this.update(false);
   }
 
   update(filled = true) {
+    if (filled) this.element.classList.remove("filling");
     const shown = this.parts.filter(({ elements }) => !filled || elements.some((each) => each?.childElementCount));
     const chosen = chosenPart(location.hash, shown.map(({ name }) => name));
     for (const part of this.parts) {

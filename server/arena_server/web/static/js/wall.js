@@ -12,6 +12,9 @@ import { t } from "./texts.js";
 /** With fewer games there is nothing to look for. */
 const SEARCHED = 5;
 
+/** So many have larger boards, and names in full. */
+const FEW = 4;
+
 /** A position to show, from the summary of a game. */
 export function summaryPosition(rules, game) {
   if (rules === null) return game.scene;
@@ -129,6 +132,8 @@ export class Wall {
       }
     });
     if (this.tools) this.tools.hidden = this.places.length < SEARCHED && !this.text && !this.starred;
+    // For good: where games end and begin, boards would change their size with each.
+    if (found.length > FEW) this.grid.classList.add("many");
     this.empty.hidden = found.length > 0;
     if (this.places.length && !found.length) this.empty.textContent = t`No game shown here is of such a bot.`;
   }

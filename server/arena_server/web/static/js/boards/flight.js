@@ -19,12 +19,13 @@ export class Flight {
     /** Those that run, or have arrived: {over, end}. */
     this.flights = new Set();
     // A drawing that moves leaves behind what lies over it.
-    this.moved = new ResizeObserver(() => this.settle());
+    this.moved = new ResizeObserver(() => { this.measured = false; this.settle(); });
   }
 
-  /** Lie over the board as it stands now; false where it is not shown. */
+  /** Lie over the board as it stands now; false where it is not shown. To ask for its place takes a style pass. */
   begin() {
     const host = this.board.parentElement;
+    if (this.measured && this.board.isConnected && this.layer.parentElement === host) return true;
     const matrix = this.board.isConnected ? this.board.getScreenCTM() : null;
     if (!matrix) return false;
     const { a: scale, e, f } = matrix;
@@ -34,9 +35,10 @@ export class Flight {
     Object.assign(this.layer.style, { left: `${e + scale * x - box.left}px`, top: `${f + scale * y - box.top}px`,
       width: `${scale * width}px`, height: `${scale * height}px` });
     if (this.layer.parentElement !== host) {
-      for (const each of host.children) this.moved.observe(each);
+      for (const each of [host, ...host.children]) this.moved.observe(each);
       host.append(this.layer);
     }
+    this.measured = true;
     return true;
   }
 

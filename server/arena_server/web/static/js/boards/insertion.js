@@ -19,6 +19,19 @@ function place(node, cell) {
   node.setAttribute("transform", `translate(${x} ${y})`);
 }
 
+const isOutside = (cell) => cell.some((value) => value < 0 || value >= SIDE);
+
+/** Pictures [colour, cell] as one piece, with the centre of the first one in its middle. */
+function together(pictures) {
+  const [left, top] = centre(pictures[0][1]);
+  return svg("g", {}, ...pictures.map(([colour, cell]) => {
+    const [x, y] = centre(cell);
+    const picture = tile(colour);
+    picture.setAttribute("transform", `translate(${x - left} ${y - top})`);
+    return picture;
+  }));
+}
+
 /** Where the rim has move number `move`, and the angle of its arrow. */
 function rimPlace(move) {
   if (move <= 5) return [-38, CELL * (5 - move) + CELL / 2, 90];
@@ -197,28 +210,38 @@ export class InsertionBoard {
   }
 
   #move(paths, ms) {
-    const moved = paths.map(({ colour, cells }) => {
-      const start = cells[0];
-      const outside = start[0] < 0 || start[0] >= SIDE || start[1] >= SIDE;
-      return { colour, cells, node: outside ? this.#put(colour, start) : this.nodes.get(String(start)) };
-    });
+    const moved = paths.map(({ colour, cells }) =>
+      ({ colour, cells, node: isOutside(cells[0]) ? this.#put(colour, cells[0]) : this.nodes.get(String(cells[0])) }));
     for (const { cells } of paths) this.nodes.delete(String(cells[0]));
-    const animations = moved.map(({ colour, cells, node }) => {
-      const points = cells.map(centre);
-      let total = 0;
-      const lengths =
-        points.map(([x, y], i) => (total += i ? Math.sqrt(Math.hypot(x - points[i - 1][0], y - points[i - 1][1])) : 0));
+    const alike = new Map();
+    for (const each of moved) {
+      const [[x, y]] = each.cells;
+      const key = String([isOutside(each.cells.at(-1)), ...each.cells.map(([toX, toY]) => [toX - x, toY - y])]);
+      alike.set(key, [...alike.get(key) ?? [], each]);
+    }
+    return Promise.all([...alike.values()].map((group) => this.#fly(group, ms)));
+  }
+
+  /** Pictures that move alike fly as one layer. */
+  #fly(group, ms) {
+    for (const { cells, node } of group) {
       place(node, cells.at(-1));
       this.nodes.set(String(cells.at(-1)), node);
-      const frames =
-        points.map((point, i) => ({ transform: this.flight.at(point), offset: total ? lengths[i] / total : i }));
-      const leaves = cells.at(-1).some((value) => value < 0 || value >= SIDE);
-      if (leaves) frames.at(-1).opacity = 0;
       node.setAttribute("visibility", "hidden");
-      return this.flight.fly(tile(colour), frames, { duration: ms * Math.max(1, total / 10), easing: "ease-in-out" },
-        () => { if (leaves) node.remove(); else node.removeAttribute("visibility"); });
+    }
+    const [{ cells }] = group;
+    const points = cells.map(centre);
+    let total = 0;
+    const lengths =
+      points.map(([x, y], i) => (total += i ? Math.sqrt(Math.hypot(x - points[i - 1][0], y - points[i - 1][1])) : 0));
+    const frames =
+      points.map((point, i) => ({ transform: this.flight.at(point), offset: total ? lengths[i] / total : i }));
+    const leaves = isOutside(cells.at(-1));
+    if (leaves) frames.at(-1).opacity = 0;
+    const tiles = together(group.map((each) => [each.colour, each.cells[0]]));
+    return this.flight.fly(tiles, frames, { duration: ms * Math.max(1, total / 10), easing: "ease-in-out" }, () => {
+      for (const { node } of group) if (leaves) node.remove(); else node.removeAttribute("visibility");
     });
-    return Promise.all(animations);
   }
 
   /** The points of a wave rise from the middle of its cells. */
@@ -232,17 +255,17 @@ export class InsertionBoard {
   }
 
   #clear(cells, ms) {
-    const flights = cells.map((cell) => {
+    const gone = cells.map((cell) => {
       const at = [Math.floor(cell / SIDE), cell % SIDE];
       const node = this.nodes.get(String(at));
       this.nodes.delete(String(at));
       node.remove();
-      const gone = tile(Number(node.dataset.colour));
-      gone.classList.add("gone");
-      const transform = this.flight.at(centre(at));
-      return this.flight.fly(gone, [1, 0.25, 1, 0].map((opacity) => ({ transform, opacity })), { duration: 1.6 * ms });
+      return [Number(node.dataset.colour), at];
     });
     this.#rise(cells, ms);
-    return Promise.all(flights);
+    const tiles = together(gone);
+    for (const each of tiles.children) each.classList.add("gone");
+    const transform = this.flight.at(centre(gone[0][1]));
+    return this.flight.fly(tiles, [1, 0.25, 1, 0].map((opacity) => ({ transform, opacity })), { duration: 1.6 * ms });
   }
 }
