@@ -99,6 +99,9 @@ class TestAGameThatIsOnlyWonOrLost:
 def test_the_text_of_a_game_has_its_moves(node: Node, name: str) -> None:
     record = replace(GAMES[name], contest='a "b" \\ c')
     text = node("text", record=text_of(record))
+    # A program reads it: it is the same whatever the language of the page.
+    spoken = {"texts": dict.fromkeys(("{} wins", "a draw", " by forfeit", "void, it does not count"), "?")}
+    assert node("text", record=text_of(record), catalogue=spoken) == text
     tags, _, moves = text.partition("\n\n")
     assert '[Contest "a \\"b\\" \\\\ c"]' in tags
     assert f'[Result "{describe_result(record.names, record.totals, record.end)}"]' in tags

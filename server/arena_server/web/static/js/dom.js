@@ -1,7 +1,7 @@
 // Elements, texts and the theme. Everything that comes from a bot or a file is set as text, never as markup.
 
 import { chooseLanguage, language, languages } from "./language.js";
-import { apart, inRow, locale } from "./locale.js";
+import { apart, inRow, Locale, locale } from "./locale.js";
 import { said } from "./said.js";
 import { Counted, t } from "./texts.js";
 
@@ -184,7 +184,7 @@ export function heldText({ holds = [], waiting = [] }) {
  * How a game ended, in words: the winner with the totals of all, or without `points`. `describe_result` in Python
  * prints the same.
  */
-export function resultText(names, totals, end, points = true) {
+function ended({ t, locale }, names, totals, end, points = true) {
   if (end === "void") return t`void, it does not count`;
   const best = Math.max(...totals);
   const winners = names.filter((_, i) => totals[i] === best);
@@ -193,11 +193,17 @@ export function resultText(names, totals, end, points = true) {
   const verdict = winners.length === 1 ? t`${winners[0]} wins` : end === "forfeit" ? t`no winner` : drawn();
   if (!points) return `${verdict}${how}`;
   if (names.length !== 2) {
-    return `${verdict}${how}: ${names.map((name, i) => `${apart(name)} ${numberText(totals[i])}`).join(", ")}`;
+    return `${verdict}${how}: ${names.map((name, i) => `${apart(name)} ${locale.number(totals[i])}`).join(", ")}`;
   }
-  const score = [...totals].sort((a, b) => b - a).map(numberText).join(" : ");
+  const score = [...totals].sort((a, b) => b - a).map((total) => locale.number(total)).join(" : ");
   return `${verdict}${winners.length === 1 ? " " : ", "}${score}${how}`;
 }
+
+export const resultText = (...game) => ended({ t, locale }, ...game);
+
+/** The same for a file, which is the same in every language. */
+export const englishResult = (...game) =>
+  ended({ t: (parts, ...values) => String.raw({ raw: parts }, ...values), locale: new Locale("en") }, ...game);
 
 /** Whether this file holds all pages and documents of one contest, as `arena report` writes it. */
 export const inReport = () => document.documentElement.dataset.contest !== undefined;

@@ -5,15 +5,9 @@ import { el, numberText, pliesText } from "./dom.js";
 import { GameError } from "./gameerror.js";
 import { gameHead, GameView } from "./gameview.js";
 import { shareMenu } from "./share.js";
+import { inWorker } from "./thread.js";
 import { Timeline } from "./timeline.js";
 import { named, t } from "./texts.js";
-
-/** The worker has a script of its own, a page that is one file has it inside. */
-function startWorker() {
-  const own = document.getElementById("worker");
-  if (own === null) return new Worker(document.documentElement.dataset.worker, { type: "module" });
-  return new Worker(URL.createObjectURL(new Blob([own.textContent], { type: "text/javascript" })));
-}
 
 /**
  * The head is checked at once in contests of at most this many games, else on demand: it takes the digests of all
@@ -89,15 +83,14 @@ async function check(record, view, proof, whole) {
     if (!(error instanceof ApiError)) throw error;
     return view.showVerdict(t`The chain of the contest cannot be read: ${error.message}.`);
   }
-  const thread = startWorker();
-  const end = (problem) => {
-    const more = proof === null || chained || proof.head === null ? null : () => check(record, view, proof, true);
-    view.showVerdict(problem, { text: coverage(proof, chained, view.timeline.rules !== null), more });
-    thread.terminate();
-  };
-  thread.onmessage = ({ data }) => end(data.problem === null ? null : data.problem);
-  thread.onerror = () => end(t`The check could not be started.`);
-  thread.postMessage({ record, bytes: proof?.bytes, listed: proof?.listed, chain });
+  let found = null;
+  try {
+    found = await inWorker({ record, bytes: proof?.bytes, listed: proof?.listed, chain });
+  } catch {
+    found = { problem: t`The check could not be started.` };
+  }
+  const more = proof === null || chained || proof.head === null ? null : () => check(record, view, proof, true);
+  view.showVerdict(found.problem, { text: coverage(proof, chained, view.timeline.rules !== null), more });
   return undefined;
 }
 

@@ -3,9 +3,10 @@
 
 import { makeBoard } from "./boards.js";
 import { copy } from "./copy.js";
-import { el, link, numberText, resultText } from "./dom.js";
-import { changed, cut, encodeGif, reduceColours } from "./gif.js";
+import { el, englishResult, link, numberText, resultText } from "./dom.js";
+import { changed, cut, reduceColours } from "./gifframes.js";
 import { apart, inRow } from "./locale.js";
+import { inWorker } from "./thread.js";
 import { t } from "./texts.js";
 
 /** How long a button says what it has done. */
@@ -17,7 +18,7 @@ const END_DELAY = 400;
 /** Of a longer game not every ply is a frame. */
 const MOST_FRAMES = 400;
 
-/** A game as text that a person reads and a program parses: tags, then the moves of each round of the seats. */
+/** A game as text that a person reads and a program parses, in no page's language: tags, then the moves of each round of the seats. */
 export function gameText(record) {
   const tag = (name, value) => `[${name} "${String(value).replace(/[\\\x22]/g, "\\$&")}"]`;
   const seats = record.names.length;
@@ -34,7 +35,7 @@ export function gameText(record) {
   return [tag("Contest", record.contest), tag("Id", record.game_id), tag("Game", record.game),
     ...Object.entries(record.options).map(([name, value]) => tag(`Option ${name}`, value)),
     ...record.names.map((name, i) => tag(`Seat${i + 1}`, name)),
-    tag("Result", resultText(record.names, record.totals, record.end)), "",
+    tag("Result", englishResult(record.names, record.totals, record.end)), "",
     ...lines, ""].join("\n");
 }
 
@@ -120,7 +121,7 @@ async function gameGif(timeline, ondone) {
     before = colours;
     ondone(frames.length / plies.length);
   }
-  return encodeGif(canvas.width, canvas.height, frames);
+  return inWorker({ frames, width: canvas.width, height: canvas.height });
 }
 
 /** Let the browser save `parts` as a file. */
