@@ -52,7 +52,6 @@ from arena_protocol.games.scene import (
     Label,
     Scene,
 )
-from arena_protocol.record_codec import decode
 
 if TYPE_CHECKING:
     from arena_protocol.record import GameRecord
@@ -338,14 +337,14 @@ def _clock(ms: int | None) -> str:
 # -- PNG
 
 
-def link_png(data: bytes, ply: int | None) -> bytes:
-    """The position after `ply` of a record (the exported bytes), the last one if None, as PNG.
+def link_png(record: GameRecord, ply: int | None) -> bytes:
+    """The position after `ply`, the last one if None, as PNG.
 
-    Raises RecordError, GameError, and IndexError without such a ply.
+    Raises GameError, and IndexError without such a ply.
     """
     from PIL import Image
 
-    image = paint(draw_ply(decode(data), ply))
+    image = paint(draw_ply(record, ply))
     size = LINK_SIZE
     image.thumbnail(size)
     card = Image.new("RGB", size, PAGE)
@@ -355,7 +354,7 @@ def link_png(data: bytes, ply: int | None) -> bytes:
     return file.getvalue()
 
 
-def link_painter() -> Callable[[bytes, int | None], bytes] | None:
+def link_painter() -> Callable[[GameRecord, int | None], bytes] | None:
     """`link_png`, or None where Pillow is not installed."""
     return None if find_spec("PIL") is None else link_png
 

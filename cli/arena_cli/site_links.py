@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Final
 from urllib.parse import urlencode
 
 from arena_cli.picture import link_painter
+from arena_protocol.record import GameRecord
 from arena_protocol.record_codec import decode
 from arena_server.web.bundle import NAME
 from arena_server.web.following import News, atom_text, calendar_text, news_of
@@ -46,11 +47,12 @@ class SiteLinks:
         self._painter = None if url is None else link_painter()
         self._game = (folder / "game.html").read_bytes()
         self._bot = (folder / "bot.html").read_bytes()
-        self._newest: deque[tuple[str, bytes, Preview]] = deque(maxlen=PICTURES)
+        self._newest: deque[tuple[str, GameRecord, Preview]] = deque(maxlen=PICTURES)
 
-    def add(self, game: str, record: bytes) -> None:
-        """Write the page of a game; it has no picture yet."""
-        preview = game_preview(str(self._number), decode(record), None)
+    def add(self, game: str, data: bytes) -> None:
+        """Write the page of a game, by its record; it has no picture yet."""
+        record = decode(data)
+        preview = game_preview(str(self._number), record, None)
         self._write(f"game-{game}.html", self._game, preview, {"game": game})
         self._newest.append((game, record, preview))
 

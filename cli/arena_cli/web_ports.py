@@ -14,6 +14,7 @@ from arena_server.errors import ArenaError
 if TYPE_CHECKING:
     import socket
 
+    from arena_protocol.record import GameRecord
     from arena_server.store.database import Database as StoreURL
     from arena_server.terms.schema import ServerTable
     from arena_server.web.ports import CasualSetup, WebPorts
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 CASUAL_GAMES = 2
 
 
-def _paint_link(record: bytes, ply: int | None) -> bytes:
+def _paint_link(record: GameRecord, ply: int | None) -> bytes:
     """`picture.link_png`, whose modules are imported for the first picture, long after the port is open."""
     from arena_cli.picture import link_png
 

@@ -34,7 +34,6 @@ from arena_cli.render import record_frames
 from arena_protocol.errors import needs_extra
 from arena_protocol.games import GAMES, make_game
 from arena_protocol.record import FaultKind, FaultRecord
-from arena_protocol.record_codec import encode
 
 from .test_render import played
 
@@ -176,16 +175,16 @@ def test_a_forfeit_has_the_points_of_its_result() -> None:
 
 @pytest.mark.parametrize("name", rows(sorted(GAMES), 2))
 def test_the_picture_of_a_link_has_the_size_and_the_colours_of_the_page(name: str) -> None:
-    data = encode(played(name, 4))
+    record = played(name, 4)
     assert link_painter() is link_png
-    shown = Image.open(BytesIO(link_png(data, 2)))
+    shown = Image.open(BytesIO(link_png(record, 2)))
     assert (shown.format, shown.size) == ("PNG", (1200, 630))
     colours = {colour for _, colour in shown.convert("RGB").getcolors()}
     assert {bytes.fromhex(colour[1:]) for colour in (PAGE, SEATS[0], SEATS[1])} <= set(map(bytes, colours))
-    assert link_png(data, None) == link_png(data, 4) != link_png(data, 2)
-    assert len(link_png(data, 4)) < 40_000
+    assert link_png(record, None) == link_png(record, 4) != link_png(record, 2)
+    assert len(link_png(record, 4)) < 40_000
     with pytest.raises(IndexError):
-        link_png(data, 5)
+        link_png(record, 5)
 
 
 def test_the_marks_are_in_a_gif_too() -> None:

@@ -36,8 +36,8 @@ WAITING: Final = 8
 #: How long a site that was refused waits.
 PICTURE_RETRY_S: Final = 5
 _TITLE: Final = re.compile(r"<title>[^<]*</title>")
-#: Of a record (the exported bytes) the position after a ply, the last one if None, as PNG.
-Painter = Callable[[bytes, int | None], bytes]
+#: Of a record the position after a ply, the last one if None, as PNG.
+Painter = Callable[[GameRecord, int | None], bytes]
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,11 +224,8 @@ class Pictures:
         self._kept: OrderedDict[Sequence[object], bytes] = OrderedDict()
         self._drawn: dict[Sequence[object], asyncio.Future[bytes]] = {}
 
-    async def get(self, contest: str, game: str, record: bytes, ply: int | None) -> bytes | None:
-        """The picture; None if too many are being drawn.
-
-        Raises RecordError, and IndexError without such a ply.
-        """
+    async def get(self, contest: str, game: str, record: GameRecord, ply: int | None) -> bytes | None:
+        """The picture; None if too many are being drawn. Raises IndexError without such a ply."""
         key = contest, game, ply
         if key in self._kept:
             self._kept.move_to_end(key)

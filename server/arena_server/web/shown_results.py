@@ -9,12 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
 
 from arena_protocol.games import GAMES
-from arena_protocol.record import describe_fault
+from arena_protocol.record import GameRecord, describe_fault
+from arena_protocol.record_codec import decode
 from arena_server.core.life import RUNNING
 from arena_server.errors import EmptyDatabaseError, PublicError
 from arena_server.stats.rated_games import Games
@@ -175,6 +177,13 @@ class ShownResults:
                 return results.games.record(contest, game_id, self.last_shown(results, contest))
             except WithheldError as error:
                 raise NotFoundError(str(error)) from None
+
+    def called_record(self, number: int, game_id: str) -> GameRecord:
+        """A record with its players as the pages call them. Raises NotFoundError and RecordError."""
+        record = decode(self.record(number, game_id))
+        with Results(self._database) as results:
+            called = self.find(results, number).called
+        return replace(record, names=tuple(called.get(name, name) for name in record.names))
 
     def state(self, number: int, game_id: str) -> str | None:
         """`over`, or `withheld` if the record may not be shown yet; None for any other game.

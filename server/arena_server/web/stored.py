@@ -13,7 +13,6 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
 from arena_protocol.record import RecordError
-from arena_protocol.record_codec import decode
 from arena_server.errors import ArenaError
 from arena_server.terms.about import apart
 from arena_server.web.archive import Archive
@@ -158,9 +157,9 @@ class StoredDocuments:
         if self._pictures is None or place is None:
             raise NotFoundError("no picture")
         game, ply = place
-        data = await self._record_of(request, game)
+        record = await self._reads.of(request.path_params["number"], Archive.called_record, game)
         try:
-            picture = await self._pictures.get(request.path_params["number"], game, data, ply)
+            picture = await self._pictures.get(request.path_params["number"], game, record, ply)
         except IndexError:
             raise NotFoundError(f"game {game} has no ply {ply}") from None
         if picture is None:
@@ -210,9 +209,8 @@ class StoredDocuments:
         self, archive: Archive, number: int, contest: str, name: str, ply: int | None
     ) -> Preview | None:
         if archive.state(number, name) != WITHHELD:
-            record, called = decode(archive.record(number, name)), archive.contest(number).get("called", {})
-            names = tuple(apart(called.get(each, each)) for each in record.names)
-            found = game_preview(contest, replace(record, names=names), ply)
+            record = archive.called_record(number, name)
+            found = game_preview(contest, replace(record, names=tuple(map(apart, record.names))), ply)
             return found if self._pictures is not None else replace(found, picture=None)
         document, rows = newest(archive, number)
         row = next((each for each in rows if each[0] == name), None)

@@ -17,8 +17,9 @@ import pytest
 from starlette.types import ASGIApp
 from tests.slices import all_of
 
-from arena_protocol.record_codec import decode
+from arena_protocol.record import GameRecord
 from arena_server.core.ratelimit import SECOND, Budget
+from arena_server.store.schema import ContestRow
 from arena_server.web import previews
 from arena_server.web.app import application
 from arena_server.web.archive import Archive
@@ -54,9 +55,8 @@ def database(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-def painted(data: bytes, ply: int | None) -> bytes:
+def painted(record: GameRecord, ply: int | None) -> bytes:
     """No picture, but what it would be of."""
-    record = decode(data)
     if ply is not None:
         record.plies[ply - 1]
     return f"{record.game_id} {ply}".encode()
@@ -144,19 +144,23 @@ def test_a_page_without_anything_to_show_is_the_page(database: Path, address: st
         assert tags_of(server, address).keys() == {"title", "viewport"}
 
 
-def test_pictures_are_drawn_once_and_of_what_may_be_shown(database: Path) -> None:
+def test_pictures_are_drawn_once_and_of_what_may_be_shown(
+    database: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     drawn = []
+    # A visitor's name is none of the protocol: a picture has what the page has.
+    monkeypatch.setattr(ContestRow, "called", {"b": "Мария"})
 
-    def noted(data: bytes, ply: int | None) -> bytes:
-        drawn.append(ply)
-        return painted(data, ply)
+    def noted(record: GameRecord, ply: int | None) -> bytes:
+        drawn.append((record.names, ply))
+        return painted(record, ply)
 
     with site(database, noted) as server:
         for _ in range(2):
             status, headers, text = server.ask(f"GET {PICTURE}/g1.png")
             assert (status, headers["content-type"], text) == (200, "image/png", "g1 None")
         assert server.ask(f"GET {PICTURE}/g1-1.png")[2] == "g1 1"
-        assert drawn == [None, 1]
+        assert drawn == [(("a", "Мария"), None), (("a", "Мария"), 1)]
         for name, error in (
             ("g1-2", "game g1 has no ply 2"),
             ("g3", "no game g3 with a result in contest 1"),
@@ -172,10 +176,10 @@ def test_pictures_are_drawn_once_and_of_what_may_be_shown(database: Path) -> Non
 def test_more_pictures_than_can_wait_are_refused(database: Path) -> None:
     begun, go_on = threading.Semaphore(0), threading.Event()
 
-    def slow(data: bytes, ply: int | None) -> bytes:
+    def slow(record: GameRecord, ply: int | None) -> bytes:
         begun.release()
         assert go_on.wait(LIMIT_S)
-        return b"" if ply else painted(data, ply)
+        return b"" if ply else painted(record, ply)
 
     with site(database, slow) as server, ThreadPoolExecutor(WAITING + 1) as pool:
         asked = [pool.submit(server.ask, f"GET {PICTURE}/g1-{ply}.png") for ply in range(WAITING + 1)]
