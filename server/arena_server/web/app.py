@@ -23,6 +23,7 @@ from arena_server.web.adding import ContestAdder
 from arena_server.web.api import OrganiserApi
 from arena_server.web.archive import Archive
 from arena_server.web.bridge import LoopBridge, UnavailableError
+from arena_server.web.bundle import NAME
 from arena_server.web.casual import CasualGames
 from arena_server.web.casual_host import CasualContests
 from arena_server.web.feeds import GameServer, SocketFeed, TranscriptFeed
@@ -142,7 +143,7 @@ def site_app(
         *_pages(features, ports.about, public, live=any(host.known.values())).routes(),
         *_orders(referee, bridge, view, token, ports, public.stored.record),
     ]
-    return application(routes, _checks(ports))
+    return application(routes, _checks(ports), ports.about.title)
 
 
 def _orders(
@@ -208,7 +209,7 @@ def archive_app(
         *public.routes(),
         *_pages(features, ports.about, public, live=bool(servers)).routes(),
     ]
-    return application(routes, _checks(ports))
+    return application(routes, _checks(ports), ports.about.title)
 
 
 def _checks(ports: WebPorts) -> list[Middleware]:
@@ -259,15 +260,20 @@ def _pages(features: Mapping[str, object], about: SiteIdentity, public: PublicAp
     )
 
 
-def application(routes: Sequence[BaseRoute], middleware: Sequence[Middleware] = ()) -> Starlette:
-    """An application of these routes, with errors of one line."""
-    # Without one the browser's own colours are read.
-    style = next((each.path for each in routes if isinstance(each, Route) and each.path.endswith(".css")), "")
+def application(
+    routes: Sequence[BaseRoute], middleware: Sequence[Middleware] = (), title: str | None = None
+) -> Starlette:
+    """An application of these routes, with errors of one line; `title` is that of the site."""
+    # Without a style the browser's own colours are read.
+    style, icon = (
+        next((each.path for each in routes if isinstance(each, Route) and each.path.endswith(kind)), "")
+        for kind in (".css", ".svg")
+    )
 
     async def error(request: Request, exception: Exception) -> Response:
         assert isinstance(exception, HTTPException)
         if exception.status_code == 404 and "text/html" in request.headers.get("accept", ""):
-            return HTMLResponse(nothing_here(style), 404, exception.headers)
+            return HTMLResponse(nothing_here(style, icon, title or NAME), 404, exception.headers)
         text = f"nothing is at {request.url.path:.100}" if exception.status_code == 404 else exception.detail
         return PlainTextResponse(f"{text}\n", exception.status_code, exception.headers)
 

@@ -127,10 +127,14 @@ _packed: Final = lru_cache(maxsize=64)(_pack)
 
 
 @cache
-def nothing_here(style: str) -> str:
-    """For a browser whose address leads to no page, in all languages; `style` is the address of a sheet."""
+def nothing_here(style: str, icon: str = "", title: str = NAME) -> str:
+    """For a browser whose address leads to no page of the site `title`, in all languages.
+
+    `style` and `icon` are addresses, or empty.
+    """
     head, way = "There is no page at this address.", "To the first page"
     link = f'<link rel="stylesheet" href="{style}">\n' if style else ""
+    picture = f'<img src="{icon}" alt="" height="24">' if icon else ""
     lines = (
         f'<p lang="{code}">{escape(written(code, head))} <a href="/">{escape(written(code, way))}</a></p>'
         for code in codes()
@@ -140,7 +144,8 @@ def nothing_here(style: str) -> str:
 <meta charset="utf-8">
 <title>{head.removesuffix(".")}</title>
 <meta name="viewport" content="width=device-width, initial-scale=1">
-{link}<main>
+{link}<header class="site"><a class="brand" href="/">{picture}{escape(title)}</a></header>
+<main>
 <h1>{head}</h1>
 <p><a href="/">{way}</a></p>
 {"".join(lines)}

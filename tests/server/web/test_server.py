@@ -178,6 +178,7 @@ class TestRequests:
             assert server.ask(f"GET /{'x' * 200}")[2] == f"nothing is at /{'x' * 99}\n"
             page = server.ask("GET /nothing", "Accept: text/html,*/*;q=0.8\n")
         assert page[::2] == (404, nothing_here(""))
+        assert '<header class="site"><a class="brand" href="/">insertion-arena</a></header>' in page[2]
         assert [f'lang="{code}"' in page[2] for code in all_codes()] == [True] * len(all_codes())
 
     def test_another_method(self) -> None:

@@ -368,4 +368,19 @@ def test_the_records_of_a_folder_on_a_plain_file_server(played: Path, pages: Wat
         page.get_by_text("✓ Verified here").wait_for()
         assert page.url.endswith("game.html?contest=1&game=g1#ply=8")
         assert page.locator(".site nav a").all_inner_texts() == ["Contests", "Replay a file"]
+        # One page of each kind: none asks for a file that is not there, which would be on the console.
+        kinds: set[str] = set()
+        todo = [url, f"{url}/game-g1.html", f"{url}/bot-six.html"]
+        while todo:
+            address = todo.pop()
+            kind = re.sub(r"\bg\d+|bot=\w+|against=\w+|ply=\d+", "", address)
+            if kind in kinds or not address.startswith(url):
+                continue
+            kinds.add(kind)
+            page.goto(address)
+            page.wait_for_load_state("networkidle")
+            links = "links => links.filter((each) => !each.download).map((each) => each.href)"
+            todo += page.locator("a[href]").evaluate_all(links)
+        seen = {kind.removeprefix(url).strip("/").partition(".html")[0] for kind in kinds}
+        assert seen >= {"index", "contest", "bot", "game", "pair", "replay", "game-", "bot-six"}
         pages.close()

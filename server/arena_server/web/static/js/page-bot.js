@@ -60,10 +60,10 @@ function opponents(contest, place, rows) {
 /** A document of the API, or null where there is none: a site that an earlier version has written. */
 const maybe = (path) => get(path).catch(() => null);
 
-/** The rows of this bot in all contests of the database, this one too. */
-async function everywhere(contest, row) {
+/** The rows of this bot in all contests of the database, this one too; written pages have this one alone. */
+async function everywhere(site, contest, row) {
   const own = [{ ...contest, of: contest.standings.length, row }];
-  if (inReport()) return own;
+  if (inReport() || site.pages) return own;
   const found = await maybe(`bots/${encodeURIComponent(name)}.json`);
   return found?.contests.filter((each) => each.row.games || each.id === contest.id) ?? own;
 }
@@ -214,7 +214,7 @@ async function begin() {
       said = found;
       about.replaceChildren(...[aboutLine(said)].filter(Boolean));
     }),
-    showRating(), everywhere(contest, row).then((found) => results.replaceChildren(resultsPanel(found))),
+    showRating(), everywhere(site, contest, row).then((found) => results.replaceChildren(resultsPanel(found))),
   ]);
   const loading = Promise.all([details, showGames(onnewest)]).then(showMore);
   await inTime(Promise.race([loading, begun.then(() => inTime(details, SOON_MS))]));

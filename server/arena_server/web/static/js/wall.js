@@ -12,7 +12,7 @@ import { t } from "./texts.js";
 /** With fewer games there is nothing to look for. */
 const SEARCHED = 5;
 
-/** So many have larger boards, and names in full. */
+/** Up to this many have larger boards, and names in full. */
 const FEW = 4;
 
 /** A position to show, from the summary of a game. */
