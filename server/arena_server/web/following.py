@@ -21,7 +21,7 @@ from urllib.parse import quote, urlencode
 from arena_protocol.record import describe_result
 from arena_server.core.formats.rounds_json import OPEN, TO_COME
 from arena_server.terms.about import apart
-from arena_server.web.previews import Preview, bot_preview, contest_preview
+from arena_server.web.previews import FEED_KINDS, Preview, bot_preview, contest_preview
 
 if TYPE_CHECKING:
     from arena_server.web.archive import Archive
@@ -99,7 +99,7 @@ def news_of(archive: Archive, number: int, place: int | None = None) -> News:
 
 def atom_text(news: News, base: str) -> str:
     """The feed of a contest or a bot. A result keeps its id, however often it is read."""
-    page = news.page(base)
+    page, own = news.page(base), f"{base}/api/v1/{news.preview.feeds[0]}"
     entries = sorted([*_results(news, base), *_ended_rounds(news, page)], key=lambda entry: -entry.at)
     begun = datetime.fromisoformat(news.document["started_at"])
     updated = max([begun, *(_moment(entry.at) for entry in entries[:1])])
@@ -111,6 +111,7 @@ def atom_text(news: News, base: str) -> str:
         f"<subtitle>{_xml(news.preview.description)}</subtitle>",
         f"<updated>{_iso(updated)}</updated>",
         "<author><name>insertion-arena</name></author>",
+        f'<link rel="self" type="{FEED_KINDS["atom"]}" href="{_xml(own)}"/>',
         f'<link rel="alternate" type="text/html" href="{_xml(page)}"/>',
     ]
     for entry in entries[:ENTRIES]:

@@ -135,6 +135,7 @@ def nothing_here(style: str, icon: str = "", title: str = NAME) -> str:
     head, way = "There is no page at this address.", "To the first page"
     link = f'<link rel="stylesheet" href="{style}">\n' if style else ""
     picture = f'<img src="{icon}" alt="" height="24">' if icon else ""
+    link += f'<link rel="icon" href="{icon}">\n' if icon else ""
     lines = (
         f'<p lang="{code}">{escape(written(code, head))} <a href="/">{escape(written(code, way))}</a></p>'
         for code in codes()

@@ -43,7 +43,8 @@ DOCUMENT: dict[str, Any] = {
     "ended_at": None,
     "pace": None,
     "bots": ["ann", "bob"],
-    "standings": [{"bot": "ann", "rank": 1}, {"bot": "bob", "rank": 2}],
+    "scoring": "points",
+    "standings": [{"bot": "ann", "rank": 1, "points": 160}, {"bot": "bob", "rank": 2, "points": 30}],
 }
 AT = int(datetime(2026, 11, 28, 10, 0, tzinfo=UTC).timestamp())
 ROW = ["g1", [1, 0], [30, 160], "complete", 9, AT, [], []]

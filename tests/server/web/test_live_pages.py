@@ -111,13 +111,14 @@ def test_a_contest_is_shown_to_its_final_totals(pages: Watched, tmp_path: Path) 
         assert page.locator(".standings tbody td:first-child").all_text_contents() == ["–"] * 3
         bot = pages.open(server.page("bot.html", contest=1, bot="six"))
         bot.get_by_text("No rank before the first result").wait_for()
-        bot.context.close()
         Players(
             server.port, [("first", "first-legal"), ("six", "fixed:move=6"), ("zero", "zero-based")]
         ).join()
         page.locator(".tag", has_text="finished").wait_for()
         page.locator(".standings tbody tr").nth(2).wait_for()
         page.get_by_role("heading", name="Running games").wait_for(state="detached")
+        # Its page goes along, too.
+        bot.get_by_text(re.compile(r"^Rank \d of 3: [\d,]+ points in 4 games")).wait_for()
         shown = [row.split("\t")[1:4] for row in page.locator(".standings tbody tr").all_inner_texts()]
         with Results(server.database) as results:
             rows = results.sums.standings(results.contest("trial"))

@@ -159,7 +159,7 @@ async function begin() {
   name = first.called?.[name] ?? name;
   const place = contest.bots.indexOf(name);
   if (place < 0) throw new Error(t`no bot of this name in ${contest.name}`);
-  const row = contest.standings.find((each) => each.bot === name);
+  const rowOf = () => contest.standings.find((each) => each.bot === name);
   document.title = `${apart(name)}, ${apart(contest.name)}`;
   // The address that says in a chat what it shows.
   if (site.pages && /\/bot\.html$/.test(location.pathname)) {
@@ -170,14 +170,13 @@ async function begin() {
   const rating = el("div");
   const more = el("div");
   // Of this bot alone: what the page of the contest shows of all.
-  const own = { ...contest, standings: [row] };
   const showMore = async () => {
+    const own = { ...contest, standings: [rowOf()] };
     const known = await loadFaults(number);
     const mine = known && { faults: known.faults.filter(([, bot]) => bot === place) };
     more.replaceChildren(...[habitsPanel(said), rangesPanel(own, filterGames(all, { bot: place })),
       faultsPanel(own, mine)].filter(Boolean));
   };
-  const faults = Object.entries(row.faults).map(([kind, count]) => `${named(kind)} ${count}`).join(", ");
   let all = [];
   let known = contest.changes;
   const showGames = async (onnewest = () => {}) => {
@@ -189,6 +188,15 @@ async function begin() {
       : el("p", { class: "empty" }, t`No game has ended yet. Running games are on the page of the contest.`));
   };
   const results = el("div");
+  const standing = el("p", { class: "sub" });
+  /** Where it stands, here and in other contests. */
+  const showRow = async () => {
+    const row = rowOf();
+    const faults = Object.entries(row.faults).map(([kind, count]) => `${named(kind)} ${count}`).join(", ");
+    standing.replaceChildren(row.rank === null ? t`No rank before the first result` : placeText(contest, row),
+      ...(faults ? [t`; faults: `, el("span", { class: "faults" }, faults)] : []));
+    results.replaceChildren(resultsPanel(await everywhere(site, contest, row)));
+  };
   const against = el("section", { class: "panel" }, el("h2", {}, t`Opponents`), table);
   const about = el("div", { class: "about-place" });
   let said = null;
@@ -214,15 +222,14 @@ async function begin() {
       said = found;
       about.replaceChildren(...[aboutLine(said)].filter(Boolean));
     }),
-    showRating(), everywhere(site, contest, row).then((found) => results.replaceChildren(resultsPanel(found))),
+    showRating(), showRow(),
   ]);
   const loading = Promise.all([details, showGames(onnewest)]).then(showMore);
   await inTime(Promise.race([loading, begun.then(() => inTime(details, SOON_MS))]));
   main.replaceChildren(
     el("p", { class: "crumbs" }, el("a", { href: link("contest.html", { id: number }) }, "← ", bdi(contest.name))),
     el("div", { class: "title" }, el("h1", {}, marked(name), " ", starButton()),
-      el("p", { class: "sub" }, row.rank === null ? t`No rank before the first result` : placeText(contest, row),
-        ...(faults ? [t`; faults: `, el("span", { class: "faults" }, faults)] : [])), about,
+      standing, about,
       site.feeds ? feedLinks(`contests/${contest.id}/bots/${place}.atom`, `contests/${contest.id}/bots/${place}.ics`)
         : null),
     rating, results,
@@ -246,7 +253,7 @@ async function begin() {
   const catchUp = spaced(async () => {
     contest = await get(`contests/${contest.id}.json`);
     list.contest = contest;
-    await showGames();
+    await Promise.all([showRow(), showGames()]);
     showOpen(running);
   });
   new LiveStream(livePath("boards", contest.id), {

@@ -29,6 +29,7 @@ class ContestCard {
     this.wall = new Wall(contest.id, { sound: alone, most, search: most === Infinity, onchange: (games) => {
       this.all.hidden = !alone || games.filter((game) => game.end === null).length <= most;
     } });
+    this.now = el("span", { class: "now" }, t`Now playing: `);
     this.leader = el("p", { class: "leader" });
     this.played = el("p", { class: "progress" });
     this.newest = el("p", { class: "sub latest" });
@@ -37,7 +38,7 @@ class ContestCard {
     const chips = [gameName(contest), formatName(contest), about.date, about.place];
     this.element = el("section", { class: alone ? "playing" : "playing beside", "aria-labelledby": heading },
       el("div", { class: "contest-head" },
-        el(level, { id: heading }, el("span", { class: "now" }, t`Now playing: `),
+        el(level, { id: heading }, this.now,
           el("a", { href: link("contest.html", { id: contest.id }) },
             marked(contest.name, about.title ?? contest.name))),
         about.text ? el("p", { class: "sub words", dir: "auto" }, about.text) : null,
@@ -60,6 +61,7 @@ class ContestCard {
   }
 
   show(contest) {
+    this.now.hidden = contest.status !== "running";
     this.leader.textContent = this.leader.title = contest.standings ? leaderText(contest) : "";
     this.played.replaceChildren(...progress(contest));
     const results = contest.latest ? latest(contest, [readRow(contest.latest)]) : [];

@@ -18,7 +18,10 @@ const END_DELAY = 400;
 /** Of a longer game not every ply is a frame. */
 const MOST_FRAMES = 400;
 
-/** A game as text that a person reads and a program parses, in no page's language: tags, then the moves of each round of the seats. */
+/**
+ * A game as text that a person reads and a program parses, in no page's language: tags, then the moves of each round
+ * of the seats.
+ */
 export function gameText(record) {
   const tag = (name, value) => `[${name} "${String(value).replace(/[\\\x22]/g, "\\$&")}"]`;
   const seats = record.names.length;

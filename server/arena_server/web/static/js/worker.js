@@ -1,6 +1,6 @@
-// What pages have done away from their thread. {record} in, {problem} out (null: it verifies). With `listed` it has to be
-// as the contest lists it, and with `chain` and the record's `bytes` it has to be part of the chain. {frames, width,
-// height} in, the bytes of a GIF out, in parts.
+// What pages have done away from their thread. {record} in, {problem} out (null: it verifies). With `listed` it has to
+// be as the contest lists it, and with `chain` and the record's `bytes` it has to be part of the chain.
+// {frames, width, height} in, the bytes of a GIF out, in parts.
 
 import { encodeGif } from "./gif.js";
 import { RecordError } from "./record.js";
@@ -14,6 +14,7 @@ self.onmessage = ({ data }) => {
     if (data.chain) verifyChain(data.bytes, data.chain);
     return self.postMessage({ problem: null });
   } catch (error) {
-    return self.postMessage({ problem: error instanceof RecordError ? error.message : `the check failed: ${error.message}` });
+    const problem = error instanceof RecordError ? error.message : `the check failed: ${error.message}`;
+    return self.postMessage({ problem });
   }
 };
