@@ -246,6 +246,7 @@ def open_ports(
         sock.close()
         raise
     inner = None if ports.casual is None else ports.casual.sock
+    specs = [replace(spec, over=spec.name in over) for spec in specs]
     return Prepared(specs, where, server, sock, ports, cipher, bots, submissions, inner, over=over)
 
 

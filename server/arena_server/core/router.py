@@ -9,6 +9,7 @@ contest alone.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from arena_protocol import messages as wire
@@ -54,8 +55,18 @@ class Router:
         self.deadlines = Deadlines()
         self._limiter = LoginRateLimiter()
         self._waiting: dict[int, Peer] = {}
+        #: Contests that are to come, and the clients among the waiting ones that may mean one of them.
+        self._coming: set[str] = set()
+        self._held: dict[int, tuple[Peer, wire.Hello]] = {}
         self.routes: dict[int, Contest] = {}
         self.output = Outbox()
+
+    def expect(self, names: Iterable[str]) -> None:
+        """These contests are to come, no others: who may mean one of them waits until it is none of them.
+
+        Feed a Tick when they are fewer.
+        """
+        self._coming = set(names)
 
     def add(self, member: Member) -> None:
         """Let clients log in to a contest. Raises ValueError if one of its name is there."""
@@ -118,6 +129,8 @@ class Router:
                     self.output.effects.append(ConnectionLost(conn, peer.address, None, reason))
                     self._forget(conn)
             case Tick():
+                for peer, hello in list(self._held.values()):
+                    self._lead(peer, hello, now)
                 while (key := self.deadlines.pop(now)) is not None:
                     text = f"the first line did not come within {self._login_ms()} ms"
                     self._refuse(self._waiting[key[1]], ProtocolError(ErrorCode.LOGIN, text))
@@ -133,6 +146,10 @@ class Router:
         peer = self._waiting.get(conn)
         if peer is None:
             return
+        if conn in self._held:  # it is to wait for an answer
+            if not peer.chatter.admits(None, now):
+                self._refuse(peer, FLOODED)
+            return
         try:
             hello = peer.session.receive(line)
             if hello is None:
@@ -142,6 +159,18 @@ class Router:
             assert isinstance(hello, wire.Hello), "no other message is allowed before HELLO"
             if hello.version != wire.VERSION:
                 raise ProtocolError(ErrorCode.VERSION, f"this server speaks version {wire.VERSION}")
+        except ProtocolError as problem:
+            self._refuse(peer, problem)
+            return
+        self._lead(peer, hello, now)
+
+    def _lead(self, peer: Peer, hello: wire.Hello, now: int) -> None:
+        """Lead a client to its contest, as soon as that is there."""
+        if self._may_come(hello):
+            self._held[peer.conn] = peer, hello
+            self.deadlines.set((DeadlineKind.LOGIN, peer.conn), None)  # it is not the client that is late
+            return
+        try:
             contest = self._contest_of(hello, peer.address, now)
             is_guest = hello.role in (wire.SPECTATOR, wire.LOG_READER)
             if is_guest:
@@ -150,11 +179,19 @@ class Router:
         except ProtocolError as problem:
             self._refuse(peer, problem)
             return
+        conn = peer.conn
         self._forget(conn)
         self.routes[conn] = contest
         contest.log_in(peer, hello, now)
         if is_guest or (peer.slot is None and contest.holds(conn)):
             self._admission.add_guest(conn, _host_of(peer))
+
+    def _may_come(self, hello: wire.Hello) -> bool:
+        """Whether it may mean a contest that is to come. A key of one that is played means that one."""
+        if hello.contest is not None or not self._coming:
+            return hello.contest in self._coming
+        there = (member.contest for member in self._members.values() if member.listed)
+        return not any(contest.ended is None and contest.recognises(hello) for contest in there)
 
     def flushed(self, conn: int, marker: Marker, at: int, now: int) -> None:
         """Take the event Flushed: nothing that is sent before HELLO has a marker."""
@@ -189,6 +226,8 @@ class Router:
     def _bye_reason(self) -> ByeReason | None:
         """Why no connection has anything to do here; None if one has."""
         contests = [member.contest for member in self._members.values()]
+        if self._coming:
+            return None
         if any(member.logs for member in self._members.values()) or any(each.leads_on for each in contests):
             return None
         if any(contest.bye_reason is None for contest in contests):
@@ -202,6 +241,7 @@ class Router:
 
     def _forget(self, conn: int) -> None:
         self._waiting.pop(conn, None)
+        self._held.pop(conn, None)
         self._admission.logged_in(conn)
         self.deadlines.set((DeadlineKind.LOGIN, conn), None)
 

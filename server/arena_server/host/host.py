@@ -1,8 +1,9 @@
 """The life of a server: contests on one port, one database and one event loop, in a stated order.
 
-start   every contest: its writer thread opens the database, its core begins or goes on;
+start   every contest that goes on: its writer thread opens the database, its core begins or goes on;
         accept
-serve   until `stop`, the end of all contests if asked for, or the failure of the last one
+serve   show those that are over; until `stop`, the end of all contests if asked for, or the failure of
+        the last one
 stop    accept no more; end the contests; wait until their results are durable and sent;
         let connections drain; close the database. `suspend` leaves running games to the next server
 """
@@ -20,6 +21,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from arena_server.core.admission import ConnectionLimits
+from arena_server.core.events import Tick
 from arena_server.core.log_events import LogEvent
 from arena_server.core.router import Router
 from arena_server.errors import ArenaError
@@ -159,13 +161,16 @@ class Host:
         self._driver = driver = self._make_driver(loop, specs)
         self._several = sum(spec.listed for spec in specs) > 1
         try:
-            for spec in specs:
-                if not self._leave.is_set():
-                    await self._begin(self._enter(spec))
-            self._begun.set()
-            self.leave_at_end()
+            entered = [self._enter(spec) for spec in specs]
+            later = [hosted for hosted in entered if hosted.spec.over]
+            if len(later) == len(entered):
+                later = []  # clients come for one of these
+            self._router.expect(hosted.name for hosted in later)
+            await self._begin_all([hosted for hosted in entered if hosted not in later])
+            if not later:
+                self._all_begun()
             if not self._leave.is_set():
-                await self._serve(driver)
+                await self._serve(driver, later)
         finally:
             self._leave.set()
             self._begun.set()
@@ -192,7 +197,25 @@ class Host:
             self._router, loop, cap, self._log.write, self._setup.cipher
         )
 
-    async def _serve(self, driver: Driver) -> None:
+    async def _begin_all(self, contests: Sequence[ContestRun]) -> None:
+        for hosted in contests:
+            if not self._leave.is_set():
+                await self._begin(hosted)
+
+    def _all_begun(self) -> None:
+        self._begun.set()
+        self.leave_at_end()
+
+    async def _show(self, driver: Driver, contests: Sequence[ContestRun]) -> None:
+        """Have the contests that are over, while the others are played."""
+        for number, hosted in enumerate(contests, start=1):
+            await self._begin_all([hosted])
+            self._router.expect(each.name for each in contests[number:])
+            if not self._leave.is_set():
+                driver.feed(self._router, Tick())  # for clients that wait for it
+        self._all_begun()
+
+    async def _serve(self, driver: Driver, later: Sequence[ContestRun]) -> None:
         listeners = [driver.pool.listen(self._sock)]
         if (inner := self._setup.inner) is not None:
             listeners.append(driver.pool.listen(inner, plain=True))
@@ -200,6 +223,7 @@ class Host:
         self.is_serving = True
         for observer in self._observers:
             observer.serving()
+        showing = asyncio.ensure_future(self._show(driver, later)) if later else None
         try:
             await self._leave.wait()
         finally:
@@ -214,6 +238,8 @@ class Host:
                 async with asyncio.timeout(SETTLE_S):
                     for hosted in list(self.contests.values()):
                         await hosted.over.wait()
+            if showing is not None:
+                await showing
             driver.pool.close()
             await driver.pool.drained(DRAIN_S)
 

@@ -188,6 +188,8 @@ class Writer:
 
     def close(self) -> None:
         """Write what is queued and end the thread. Waits for the disk."""
+        if self._thread.ident is None:  # its server ended before
+            return
         self._put(_Close())
         self._thread.join()
 

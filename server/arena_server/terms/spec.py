@@ -71,6 +71,8 @@ class ContestSpec:
     keeps_plies: bool = True
     stored: bool = True
     closed: bool = False
+    #: It is known that it has ended: clients need not wait until it is shown.
+    over: bool = False
     #: How many bots have to be there for it to begin; None: as many as a game has seats.
     quorum: int | None = 0
 

@@ -201,7 +201,12 @@ class HostView(HostObserver):
         if self._host.leaving:
             return "the server is stopping"
         # One that failed to start never has a core, and the others serve their bots.
-        contests = [hosted.contest for hosted in self._host.listed if hosted.failure is None]
+        # One that is over and still to be shown keeps no bot from playing.
+        contests = [
+            hosted.contest
+            for hosted in self._host.listed
+            if hosted.failure is None and not (hosted.spec.over and hosted.contest is None)
+        ]
         if not self._host.is_serving or not contests or None in contests:
             return str(_not_started())
         ended = [contest.ended for contest in contests if contest is not None]

@@ -52,6 +52,60 @@ class TestOneContest:
         )
 
 
+class TestContestsToCome:
+    """A server that has just started plays before all contests that are over are shown."""
+
+    @pytest.mark.parametrize("name", ["", " contest=saturday"])
+    def test_who_may_mean_one_of_them_waits_for_it(self, name: str) -> None:
+        routed = Routed(contest("friday"))
+        routed.router.expect(["saturday"])
+        conn = routed.open()
+        assert len(routed.say(conn, f"HELLO 1 ann token=ann-saturday{name}")) == 1
+        assert routed.router.deadline is None, "it is not late"
+        assert routed.say(conn, "HELLO 1 ann") == []
+        saturday = contest("saturday")
+        routed.contests.append(saturday)
+        routed.router.add(Member(saturday))
+        routed.router.expect([])
+        routed.router.feed(Tick(), 0)
+        assert [line.split()[0] for line in routed.lines(conn)][:1] == ["WELCOME"]
+        assert routed.router.routes[conn] is saturday
+
+    def test_a_key_of_a_contest_that_is_played_means_that_one(self) -> None:
+        routed = Routed(contest("friday"))
+        routed.router.expect(["saturday"])
+        assert routed.welcomed("HELLO 1 ann token=ann-friday") == "friday"
+        assert routed.greet("HELLO 1 ann token=ann-friday contest=sunday") == (
+            "ERROR contest no contest sunday here; there are: friday"
+        )
+
+    def test_one_that_never_comes_is_not_there(self) -> None:
+        routed = Routed(contest("friday"))
+        routed.router.expect(["saturday"])
+        conn = routed.open()
+        routed.say(conn, "HELLO 1 ann token=x contest=saturday")
+        routed.router.expect([])
+        routed.router.feed(Tick(), 0)
+        assert routed.lines(conn) == ["ERROR contest no contest saturday here; there are: friday"]
+
+    def test_nobody_is_told_that_all_are_over_before_all_are_there(self) -> None:
+        friday = contest("friday")
+        routed = Routed(friday)
+        friday.handle(Stop(), 0)
+        routed.router.expect(["saturday"])
+        conn = routed.open()
+        assert len(routed.lines(conn)) == 1
+
+    def test_who_floods_while_it_waits_is_refused(self) -> None:
+        routed = Routed(contest("friday"))
+        routed.router.expect(["saturday"])
+        conn = routed.open()
+        routed.say(conn, "HELLO 1 ann token=ann-saturday")
+        said = [line for _ in range(LINES.burst + 1) for line in routed.say(conn, "")]
+        assert [line.split()[0] for line in said] == ["ERROR"]
+        assert conn in routed.closed
+
+
 def test_where_there_is_no_contest_hello_says_so_within_the_default_time() -> None:
     """A host has none before the first begins, and after one failed."""
     routed = Routed()

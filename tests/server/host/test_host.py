@@ -30,6 +30,8 @@ from arena_server.store.reader import Results
 from arena_server.terms.config import ContestConfig, Entrant
 from arena_server.terms.spec import ContestSpec
 from arena_server.terms.timetable import Timetable, parse_hours
+from arena_server.web.bridge import LoopBridge
+from arena_server.web.host_view import HostView
 
 pytestmark = [pytest.mark.asyncio, pytest.mark.real]
 
@@ -57,7 +59,8 @@ class Running:
 
     def begun(self, specs: Sequence[ContestSpec]) -> bool:
         contests = self.host.contests
-        return all(each.name in contests and contests[each.name].contest is not None for each in specs)
+        going = [each for each in specs if not each.over]
+        return all(each.name in contests and contests[each.name].contest is not None for each in going)
 
     async def play(self, contest: str, name: str, *, port: int = 0, token: str = "") -> str:
         """Play the first legal cell of every turn to the end; the last line."""
@@ -182,6 +185,34 @@ async def test_a_contest_that_is_over_is_shown_and_a_new_one_is_played(tmp_path:
         assert [each.name for each in results.contests()] in (["friday", "saturday"], ["saturday", "friday"])
     columns = ("id", "status", "ended_at", "head", "checksum")
     assert [getattr(again, each) for each in columns] == [getattr(before, each) for each in columns]
+
+
+async def test_bots_play_before_the_contests_that_are_over_are_shown(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A host has hundreds of them: a start does not wait, and who asks for one of them does."""
+    old, new = spec("friday", keep=True), spec("saturday", keep=True)
+    async with running(tmp_path, [old], until_finished=True) as here:
+        await here.play_all("friday")
+    shown, opened = asyncio.Event(), ContestRun.open
+
+    async def late(run: ContestRun) -> bool:
+        if run.spec.over:
+            await shown.wait()
+        return await opened(run)
+
+    monkeypatch.setattr(ContestRun, "open", late)
+    async with running(tmp_path, [replace(old, over=True), new]) as here:
+        knocks = asyncio.ensure_future(here.play("friday", "ann"))
+        await here.until(lambda: here.host.is_serving)
+        view = HostView(here.host, LoopBridge(asyncio.get_running_loop()))
+        assert view.problem() is None
+        assert [row["phase"] for row in view.rows()] == ["opening", "playing"]
+        assert await here.play_all("saturday") == ["BYE reason=finished"] * 2
+        assert not knocks.done()
+        shown.set()
+        assert await knocks == "BYE reason=finished"
+        assert view.problem() == "the contest is over: finished"
 
 
 @pytest.mark.soak
