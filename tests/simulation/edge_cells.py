@@ -44,6 +44,11 @@ TERMS: Final[Mapping[str, Mapping[str, Any]]] = {
     "one game": {"games_per_pair": 1},
     "delayed": {"spectator_delay_ms": 500},
     "values": {"scoring": "3-1-0", "games_per_pair": 4},
+    "three seats": {"options": {"plies": 3, "lookahead": 1, "seats": 3}, "games_per_pair": 3},
+    # What the server decides, and not the contest: see `Watched`.
+    "two at once": {},
+    "frozen": {},
+    "quorum": {},
 }
 #: When the script begins; a moment that does not come is after the end.
 MOMENTS: Final = ("before", "first", "between", "last", "over")
@@ -111,6 +116,12 @@ class Cell(NamedTuple):
     power: bool = False
     absent: bool = False
     seed: int = 1
+
+
+def joined(rng: Random, script: str) -> str:
+    """The script, and another one behind it half of the time."""
+    behind = rng.choice(SCRIPTS)
+    return f"{script}; {behind}" if script and behind and rng.random() < 0.5 else script
 
 
 def drawn(rng: Random, moment: str, script: str) -> Cell:

@@ -23,7 +23,7 @@ from arena_server.core.deal import number_of
 from arena_server.core.effects import Effect, Journal, Reply
 from arena_server.core.events import Command, Event, Hours, TimeUp
 from arena_server.core.facts import Order
-from arena_server.core.life import FINAL, FINISHED, RUNNING, RunState, reason_of
+from arena_server.core.life import FINAL, FINISHED, RUNNING, ContestPhase, RunState, reason_of
 from arena_server.core.overview import KICKED, WITHDRAWN, BotState
 from arena_server.stats.standings import Row, row_json
 from arena_server.terms.config import Entrant
@@ -62,8 +62,20 @@ class Watched:
         late = (LATE,) if LATE in cell.script else ()
         kinds = dict.fromkeys((*NAMES[: cell.bots], *late), kind)
         config = replace(config_of(cell), name=name)
+        here = NAMES[: cell.bots]
+        quorum = cell.bots - self.is_absent if cell.terms == "quorum" else 0
         self.world = World(
-            cell.seed, config, kinds, QUEUED, late=frozenset(late), beside=beside, contest=contest
+            cell.seed,
+            config,
+            kinds,
+            QUEUED,
+            slots=dict.fromkeys(here, 2) if cell.terms == "two at once" else {},
+            late=frozenset(late),
+            frozen=frozenset(here if cell.terms == "frozen" else ()),
+            beside=beside,
+            contest=partial(contest, quorum=cell.bots - self.is_absent)
+            if cell.terms == "quorum"
+            else contest,
         )
         #: Called with the status of the contest at moments of the script, and when it ends or goes on.
         self.look: Callable[[str], None] = lambda status: None
@@ -83,6 +95,11 @@ class Watched:
     def part(self) -> Part:
         """The contest that gets the orders."""
         return self.world.parts[0]
+
+    @property
+    def is_absent(self) -> bool:
+        """Whether the last bot never comes."""
+        return self.cell.absent and self.cell.bots > 2
 
     @property
     def name(self) -> str:
@@ -184,6 +201,8 @@ class Watched:
         if not self.world.server.alive:
             return "day"
         life = self.part.contest.life
+        if life.phase is ContestPhase.PLANNED:  # who was kicked, or has left, keeps its quorum away
+            return "start"
         if life.run_state is RunState.PAUSED and "resume" in self.cell.script:
             return "resume"
         return "time" if "time" in self.cell.script and not life.time_up else ""
@@ -236,13 +255,15 @@ class Watched:
     # -- the run
 
     def run(self) -> None:
-        absent = self.cell.absent and self.cell.bots > 2
-        here = NAMES[: self.cell.bots - absent]
+        here = NAMES[: self.cell.bots - self.is_absent]
         if self.cell.moment == "before":
             self.world.queue.after(1, self._begin)
-        self.world.run(HOUR, dict.fromkeys(here, 20 * MS))
+        slots = [f"{name}/2" for name in here if self.cell.terms == "two at once"]
+        self.world.run(HOUR, dict.fromkeys([*here, *slots], 20 * MS))
         assert self.was_played(), "the script was not played"
-        assert not (self._begun and self.steps), "the script was not played"
+        # A server that was stopped after the end of its contest is not there again.
+        left = self.steps if self.world.server.alive else []
+        assert not (self._begun and left), "the script was not played"
 
     def was_played(self) -> bool:
         """Whether the moment of the script has come."""
@@ -321,8 +342,11 @@ def check_orders(orders: Sequence[Order], bots: Sequence[BotState]) -> None:
                 kicked.discard(name)
             case "remove" | "disqualify":
                 (withdrawn.discard if back else withdrawn.add)(name)
-            case "add":
-                (withdrawn.add if back else withdrawn.discard)(name)
+            case "add" if back:
+                withdrawn.add(name)
+            case "add":  # who comes again begins without faults
+                withdrawn.discard(name)
+                kicked.discard(name)
     known = {bot.name for bot in bots}
     assert {bot.name for bot in bots if bot.where == WITHDRAWN} == withdrawn
     assert {bot.name for bot in bots if bot.where == KICKED} == (kicked & known) - withdrawn

@@ -9,7 +9,7 @@ from random import Random
 
 import pytest
 from tests.simulation.channels import check_channels
-from tests.simulation.edge_cells import FORMATS, LATE, MOMENTS, SCRIPTS, TERMS, Cell, drawn, refused
+from tests.simulation.edge_cells import FORMATS, LATE, MOMENTS, SCRIPTS, TERMS, Cell, drawn, joined, refused
 from tests.simulation.edges import played
 from tests.simulation.test_endings import check
 from tests.slices import all_of
@@ -30,7 +30,8 @@ def test_a_field_is_taken_or_refused_by_one_line(form: str) -> None:
     for bots, terms in product(range(8), TERMS):
         problem = refused(Cell(form, bots, terms, "over", ""))
         if bots < 2:
-            assert problem == f"bot: expected at least 2, for 2 seats, got {bots}"
+            seats = 3 if terms == "three seats" else 2
+            assert problem == f"bot: expected at least {seats}, for {seats} seats, got {bots}"
         elif problem is not None:
             assert re.fullmatch(r"(bot|contest\.\w+): expected [^\n]+, (got|because) [^\n]+", problem)
         else:
@@ -78,7 +79,7 @@ def test_every_order_or_death_at_every_moment(moment: str, part: int, soak_seed:
     rng = Random(f"{soak_seed} {moment} {part}")
     failed = []
     for script in SCRIPTS:
-        cell = drawn(rng, moment, script)
+        cell = drawn(rng, moment, joined(rng, script))
         try:
             played(cell, check_channels)
         except AssertionError as error:
