@@ -73,9 +73,7 @@ class Watched:
             late=frozenset(late),
             frozen=frozenset(here if cell.terms == "frozen" else ()),
             beside=beside,
-            contest=partial(contest, quorum=cell.bots - self.is_absent)
-            if cell.terms == "quorum"
-            else contest,
+            contest=partial(contest, quorum=quorum),
         )
         #: Called with the status of the contest at moments of the script, and when it ends or goes on.
         self.look: Callable[[str], None] = lambda status: None
