@@ -64,6 +64,8 @@ def test_every_reader_tells_the_same_in_the_middle(cell: Cell) -> None:
 FOUND = (
     # The time was up while further games of a tied final were drawn: it was finished without them.
     Cell("groups", 7, "memory", "between", "time", 2, seed=336961976),
+    # A removal was undone of a bot that was kicked: it was paired.
+    Cell("round-robin", 3, "plain", "first", "kick ann; remove ann; undo"),
 )
 
 

@@ -59,9 +59,10 @@ class TakenBack(NamedTuple):
 
 
 class CameBack(NamedTuple):
-    """A bot that had left takes part again."""
+    """A bot that had left takes part again; `forgiven`: it does so by an order of its own."""
 
     bot: Bot
+    forgiven: bool
 
 
 class Stores(NamedTuple):

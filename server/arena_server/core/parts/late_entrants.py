@@ -196,17 +196,17 @@ class LateEntrants:
             self._out.fact(Sent(bot.name, entrant.ponders))
         return bot
 
-    def _readmit(self, bot: Bot, now: int) -> Bot:
+    def _readmit(self, bot: Bot, now: int, *, forgiven: bool = True) -> Bot:
         """One that has left comes again."""
         self._games.fixtures.come_back(bot.name, now)
         bot.readmit()
         self._out.fact(Left(bot.name, left=False))
-        self._games.notes.add(CameBack(bot))
+        self._games.notes.add(CameBack(bot, forgiven))
         return bot
 
     def bring_back(self, bot: Bot, now: int) -> None:
-        """One that has left takes part again, with the token that it has."""
-        self._readmit(bot, now)
+        """The order by which a bot has left is undone: it has its token, and is kicked if it was."""
+        self._readmit(bot, now, forgiven=False)
         self._games.fixtures.note_total()
         self._count_slots()
         self._connections.absent_from(bot, now)

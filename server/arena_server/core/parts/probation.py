@@ -172,7 +172,7 @@ class Probation:
             case Arrived(slot):
                 if (state := self._of(slot.bot)).failed:
                     state.try_out()
-            case CameBack(bot):
+            case CameBack(bot, True):  # by an undo it comes as it was
                 self._readmit(bot)
             case NewProgram(bot):
                 if self._validation:
