@@ -102,7 +102,7 @@ def test_a_contest_is_shown_to_its_final_totals(pages: Watched, tmp_path: Path) 
     text = contest("first", "six", "zero", contest='probation = 0\nspectator_delay = "0s"', game="plies = 30")
     with Web(text, tmp_path) as server:
         index = pages.open(server.page("index.html"))
-        index.get_by_text("No game is running.").wait_for()
+        index.get_by_text("No game is running").wait_for()
         pages.shoot(index, "index-before")
         index.context.close()  # it would draw every ply
         page = pages.open(server.page("contest.html", id=1))

@@ -14,6 +14,8 @@ from .browser import Watched
 from .node import Node
 
 SHEET = (files("arena_server.web") / "static" / "site.css").read_text(encoding="utf-8")
+#: A drop zone, a slider, a sign and a dot, room beside a button, the place of the boards, and the paper.
+ONE_OFF = {"4rem", "1.3rem", "0.45em", "3.2rem", "6rem", "-4px", "10mm", "22rem"}
 NAMES = [f"bot-{each:02}" for each in range(1, 33)]
 
 
@@ -26,17 +28,35 @@ def test_each_size_of_a_text_is_one_of_the_scale() -> None:
 
 
 def test_each_gap_and_corner_is_a_step() -> None:
-    """A number of its own only where it is none of them: a hair's breadth, a circle, and wide columns."""
-    gaps = set(re.findall(r"[\s{]gap: ([^;}]+)", SHEET))
-    assert set(" ".join(gaps).split()) == {"0", "2px", "1.5rem", "2rem"} | {
-        f"var(--{step})" for step in ("near", "gap", "far", "wide")
-    }
+    """A number of its own only where it is none of them."""
+    declared = re.findall(r"[\s{](?:padding|margin|gap|row-gap|column-gap)(?:-[a-z]+)*: ([^;}]+)", SHEET)
+    gaps = set(re.sub(r"calc\(-1 \* (var\(--\w+\))\)", r"\1", " ".join(declared)).split())
+    steps = {f"var(--{step})" for step in ("hair", "near", "gap", "far", "wide", "apart")}
+    assert gaps - steps - {"0", "auto", "!important"} == ONE_OFF
     corners = " ".join(re.findall(r"border-radius: ([^;}]+)", SHEET)).split()
     assert set(corners) == {"0", "50%", "99px", "var(--bead)", "var(--corner)", "var(--round)"}
 
 
+def test_each_class_of_the_sheet_is_one_that_a_page_has() -> None:
+    """In the scripts, or in the scenes that a game's rules draw; `share-${part}` stands for all parts."""
+    rules = re.sub(r"/\*.*?\*/|\"[^\"]*\"|\{[^{}]*\}", " ", SHEET, flags=re.DOTALL)
+    classes = set(re.findall(r"\.([a-z][\w-]*)", rules))
+    root = Path(__file__).parents[3]
+    sources = [*(root / "server/arena_server/web").rglob("*.js"), *(root / "protocol").rglob("*.py")]
+    text = "\n".join(path.read_text(encoding="utf-8") for path in sources)
+    words = set(re.findall(r"[\w-]+", text))
+    unused = {name for name in classes if not {name, re.sub(r"\d+$", "", name)} & words}
+    # The state of a match, as `named` has it.
+    assert {name for name in unused if name.replace("-", " ") not in text} == set()
+
+
 def test_the_weights_are_four() -> None:
     assert set(re.findall(r"font-weight: (\d+)", SHEET)) <= {"400", "500", "600", "700"}
+
+
+def test_nothing_glides_where_motion_is_unwanted() -> None:
+    assert "transition" in SHEET
+    assert "@media (prefers-reduced-motion: reduce) { * { transition: none !important; } }" in SHEET
 
 
 def test_a_row_slides_from_its_old_rank_unless_motion_is_unwanted(node: Node) -> None:

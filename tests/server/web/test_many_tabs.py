@@ -15,7 +15,7 @@ pytestmark = pytest.mark.real
 CONTESTS = TABS = 8
 SEATS = 7
 INVITED = "A game waits for you."
-EMPTY = "No game is running."
+EMPTY = "No game is running; the next one appears here by itself."
 #: The browser's connections for events; those of the shared worker are not the page's.
 OWN_STREAMS = (
     "performance.getEntriesByType('resource').filter((each) => /[/]live|[/]events/.test(each.name)).length"

@@ -1,10 +1,11 @@
 // The cross-table: a cell has the games of the bot in its row against the bot in its column, each a link.
 
 import { CrossGrid } from "./crossgrid.js";
-import { bdi, el, explained, numberText, pliesText, plural } from "./dom.js";
+import { el, explained, numberText, pliesText, plural } from "./dom.js";
 import { OVER, PLANNED, resultFor, RUNNING, scoreFor, valuesOf } from "./gamelist.js";
 import { gameLink } from "./gameview.js";
 import { apart } from "./locale.js";
+import { marked } from "./sign.js";
 import { named, t } from "./texts.js";
 
 const MOST_CROSSED = 40;
@@ -80,7 +81,7 @@ export class CrossTable {
     const head = (name, i) => el("th",
       { scope: "col", title: name, "aria-label": `${i + 1} ${apart(name)}` }, String(i + 1));
     const line = (bot, i) => el("tr", {},
-      el("th", { scope: "row", title: names[i] }, el("span", { class: "rank" }, `${i + 1} `), bdi(names[i])),
+      el("th", { scope: "row", title: names[i] }, el("span", { class: "rank" }, `${i + 1} `), marked(names[i])),
       ...ranked.map((other) => cell(bot, other)));
     const meaning = valuesOf(contest)
       ? t`What the bot in the row has scored against the bot in the column, by their ranks: ${contest.scoring}.`

@@ -5,6 +5,7 @@ import { bdi, cardTable, el, labelled, link, numberText, plural } from "./dom.js
 import { gameLink } from "./gameview.js";
 import { locale } from "./locale.js";
 import { said } from "./said.js";
+import { marked } from "./sign.js";
 import { named, t } from "./texts.js";
 
 /** The value below which the share `q` of the sorted `values` lies; between two of them it is interpolated. */
@@ -50,7 +51,7 @@ function rangeTable(contest, title, found, text) {
   const body = bots.map((bot) => el("tr", { class: "row" }, ...labelled(heads, [
     el("td", { class: "name-cell" },
       el("a", { class: "whole", href: link("bot.html", { contest: contest.id, bot: contest.bots[bot] }) },
-        bdi(contest.bots[bot]))),
+        marked(contest.bots[bot]))),
     ...[text(found[bot][0]), text(quantile(found[bot], 0.5)), text(mean(found[bot]), 1), text(found[bot].at(-1))]
       .map((value) => el("td", { class: "num" }, value)),
     el("td", { class: "range" }, box(found[bot], low, high))])));
@@ -109,7 +110,7 @@ export function faultsPanel(contest, document) {
   const left = all > faults.length ? t`The newest ${numberText(faults.length)} of ${plural(all, "fault")}.` : "";
   const row = ([game, bot, ply, , text]) => el("tr", {},
     el("td", {}, el("a", { href: gameLink(contest.id, game, ply) }, game)),
-    el("td", { class: "name-cell" }, bdi(contest.bots[bot])),
+    el("td", { class: "name-cell" }, marked(contest.bots[bot])),
     el("td", { class: "text" }, said(text)));
   return el("section", { class: "panel" }, el("h2", {}, t`Faults`),
     left ? el("p", { class: "sub" }, left) : null,

@@ -323,7 +323,8 @@ export class GameList {
     if (!shown.length) {
       this.body.append(el("tr", {},
         el("td", { colspan: this.heads.length, class: "none" },
-          this.rows.length || !folded && this.open.length ? t`No game matches.` : t`No game has ended yet.`)));
+          this.rows.length || !folded && this.open.length ? t`No game matches; choose fewer conditions.`
+            : t`No game has ended yet; the first result will stand here.`)));
     }
     this.previous.disabled = at === 0;
     this.next.disabled = at >= pages - 1;

@@ -49,7 +49,7 @@ function opponents(contest, place, rows) {
   const row = ([other, sums]) => el("tr", { class: "row" }, ...labelled(heads, [
     el("td", { class: "name-cell" },
       el("a", { class: "whole", href: link("bot.html", { contest: number, bot: contest.bots[other] }) },
-        bdi(contest.bots[other]))),
+        marked(contest.bots[other]))),
     ...keys.map((key) => el("td", { class: "num" }, numberText(sums[key]))),
     el("td", {}, el("a", { href: gameLink(number, sums.best.id) }, sums.best.id)),
   ]));

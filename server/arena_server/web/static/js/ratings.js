@@ -3,6 +3,7 @@
 import { get } from "./api.js";
 import { bdi, cardTable, el, labelled, link, meanText, numberText, plural, signedText, someNames } from "./dom.js";
 import { ratingChart } from "./history.js";
+import { marked } from "./sign.js";
 import { t } from "./texts.js";
 
 /** The words of REASONS in Python. */
@@ -44,7 +45,7 @@ export function ratingTable(contest, rows, versions, unrated = {}) {
     range.lastChild.style.left = percent(row.rating);
     return el("tr", { class: "row" }, ...labelled(heads, [
       el("td", { class: "name-cell" },
-        el("a", { class: "whole", href: link("bot.html", { contest, bot: row.bot }) }, bdi(row.bot))),
+        el("a", { class: "whole", href: link("bot.html", { contest, bot: row.bot }) }, marked(row.bot))),
       ...(versions ? [el("td", {}, bdi(row.version ?? "–"))] : []),
       el("td", { class: "num" }, el("b", {}, numberText(Math.round(row.rating)))),
       el("td", { class: "num" }, `±${numberText(Math.round((row.interval[1] - row.interval[0]) / 2))}`),
@@ -56,7 +57,8 @@ export function ratingTable(contest, rows, versions, unrated = {}) {
   // Without their rows the table would begin in the middle of the standings: a Swiss has winners of all games.
   const beside = (names, text, ranks) => names.map((bot) =>
     el("tr", { class: "row" }, ...labelled(heads, [
-      el("td", { class: "name-cell" }, el("a", { class: "whole", href: link("bot.html", { contest, bot }) }, bdi(bot))),
+      el("td", { class: "name-cell" },
+        el("a", { class: "whole", href: link("bot.html", { contest, bot }) }, marked(bot))),
       ...(versions ? [el("td")] : []),
       el("td", { class: "num" }, text), el("td"), el("td"), el("td", { class: "num" }, ranks), el("td"), el("td")])));
   const others = Object.keys(unrated).filter((name) => !above.includes(name));

@@ -65,7 +65,7 @@ function placeLines(record, names) {
     ? [t`Played by worker ${record.worker} on ${record.host}`, record.cpu, bound, speed].filter(Boolean).join(", ")
     : "";
   const ms = (value) => value === null ? "?" : t`${numberText(value)} ms`;
-  return el("div", { class: "sub" }, place === "" ? null : el("p", {}, place),
+  return el("div", { class: "sub places" }, place === "" ? null : el("p", {}, place),
     ...record.images.slice(0, record.names.length).map((image, i) =>
       image === "-" ? null : el("p", {}, t`${names[i]}: image ${image}`)),
     ...record.usage.map(({ seat, used_ms: used, throttled_ms: held, pressure_ms: waited }) =>

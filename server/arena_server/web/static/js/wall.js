@@ -105,7 +105,7 @@ export class Wall {
         this.places = arranged(this.places.filter((id) => this.games.has(id)), running, over, this.most);
         this.show(changed);
         this.empty.textContent = live ? t`Running games cannot be shown now: ${live}. Trying again ...`
-          : t`No game is running.`;
+          : t`No game is running; the next one appears here by itself.`;
         this.known();
         onchange(wanted);
       },
