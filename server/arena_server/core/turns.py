@@ -21,7 +21,7 @@ from arena_server.core.effects import Send, Store, TurnMark
 from arena_server.core.facts import Ended, GameFact, Leased, Offered
 from arena_server.core.journal import KIND_OF
 from arena_server.core.news import Moved, Notes
-from arena_server.core.peers import LiveGame, NotFree, Outbox, Peer, SeatCursor, Slot
+from arena_server.core.peers import LiveGame, NotFree, Outbox, Peer, Slot
 
 _print_turn = printer(wire.Turn, "clock")
 #: What is journaled of a running game whose plies are not: it begins again.
@@ -107,15 +107,14 @@ class Turns:
             peer = slot.peer
             if peer is None or slot.game is not live or (busy and peer.conn in busy):
                 continue
-            if cursor.line != end - 1:
+            mine = slot.seat == mover
+            if cursor.line != end - 1 or (mine and (slot.not_free or timer.sent is not None)):
                 self._deliver(live, slot, peer, now)
                 continue
             cursor.line = end
-            if slot.seat != mover:
+            if not mine:
                 effects.append(_new(Send, (peer.conn, data, None)))
-            elif slot.not_free or timer.sent is not None:
-                self._send(live, slot, cursor, peer, data, now)
-            else:  # `_send`, without its other cases: the clocks are those of PLAYED
+            else:  # `_deliver`, without its other cases: the clocks are those of PLAYED
                 number = len(match.plies) + 1
                 mark = cursor.turn = _new(TurnMark, (live.number, number))
                 turn = _print_turn(number, transcript.clock_text, timer.lag, timer.credit)
@@ -142,14 +141,8 @@ class Turns:
         # More than a chunk: TURN has to wait until its seat has all lines.
         if cursor.line < len(transcript.lines):
             self._chunks.send(peer, data, now)
-        else:
-            self._send(live, slot, cursor, peer, data, now)
-
-    def _send(
-        self, live: LiveGame, slot: Slot, cursor: SeatCursor, peer: Peer, data: bytes, now: int
-    ) -> None:
-        """Send lines to a seat that has all others, and its TURN behind them if it is to move."""
-        match, seat = live.match, slot.seat
+            return
+        match = live.match
         timer, ply = match.timer, len(match.plies) + 1
         # Most slots have no such reason: an empty set is asked for none.
         is_frozen = slot.not_free and NotFree.FROZEN in slot.not_free
