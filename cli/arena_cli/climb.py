@@ -162,13 +162,17 @@ def _next(ladder: RatedLadder, bounds: ClimbBounds, steps: Sequence[ClimbStep]) 
     played = _played(ladder, steps)
     now = place(played)
     ratings = ladder.ratings
-    beyond = now.low > ratings[-1] + BEYOND or now.high < ratings[0] - BEYOND
     # While everything was won, or lost, a deal says enough to go on to another rung.
     deals = bounds.deals if math.isfinite(now.rating) else 1
     games = 2 * deals + sum(step.games for step in steps)
-    if beyond or now.width <= bounds.width or games > bounds.games:
+    if _is_beyond(ladder, now) or now.width <= bounds.width or games > bounds.games:
         return None
     return ladder.nearest(guess(played, ratings[len(ratings) // 2])), deals
+
+
+def _is_beyond(ladder: RatedLadder, now: RatingRange) -> bool:
+    """Whether the bot is certainly so far above the last rung, or below the first, that no game says more."""
+    return now.low > ladder.ratings[-1] + BEYOND or now.high < ladder.ratings[0] - BEYOND
 
 
 def _played(ladder: RatedLadder, steps: Sequence[ClimbStep]) -> list[Against]:
@@ -305,10 +309,19 @@ def _print(bot: str, ladder: RatedLadder, steps: Sequence[ClimbStep], options: C
         pairs = sum(row["pairs"])
         typer.echo(f"{row['rung']:>4}  {row['player']:<32}{row['rating']:>8g}{pairs:>8}{row['score']:>8.1%}")
     typer.echo(f"{_where(ladder, now)}, {games} games")
+    typer.echo(_following(bot, ladder, now, games))
+
+
+def _following(bot: str, ladder: RatedLadder, now: RatingRange, games: int) -> str:
+    """What comes next, in a line."""
+    number = ladder.number(now.rating)
+    if not math.isfinite(now.rating) and not _is_beyond(ladder, now):
+        return (
+            f"all games were {'won' if now.rating > 0 else 'lost'}: more than {games} --games find the rung"
+        )
     if number < len(ladder.rungs):
-        typer.echo(f"the next rung: {_match(bot, ladder, number)}")
-    else:
-        typer.echo("this is the last rung: nothing on this ladder is rated higher")
+        return f"the next rung: {_match(bot, ladder, number)}"
+    return "this is the last rung: nothing on this ladder is rated higher"
 
 
 def _match(bot: str, ladder: RatedLadder, at: int) -> str:

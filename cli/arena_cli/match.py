@@ -158,7 +158,8 @@ def _play_league(players: Sequence[str], seats: int, plan: MatchPlan, options: M
         return bool(failed)
 
     answer, interrupted = league(players, seats, plan, play, stored=database is not None)
-    options.output.show(answer, league_table(answer))
+    if answer["standings"] or not failed:  # no table without a row
+        options.output.show(answer, league_table(answer))
     if failed:
         raise failed[0]
     if interrupted:

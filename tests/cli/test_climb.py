@@ -368,6 +368,13 @@ def test_an_engine_climbs_twice_to_the_same_rung(short: str) -> None:
     assert text[-1] == [*said, "this is the last rung: nothing on this ladder is rated higher"][rung]
 
 
+def test_where_all_games_were_won_or_lost_more_games_are_advised(short: str) -> None:
+    """Neither the first rung nor the last one is that of a bot that has met one rung."""
+    for bot, verb in (("greedy", "won"), ("first-legal", "lost")):
+        said = arena(bot, "--ladder", short, "--games", "2", "--deals", "1", "--clock", "60s")[0].splitlines()
+        assert said[-1] == f"all games were {verb}: more than 2 --games find the rung", said
+
+
 def test_the_rungs_are_listed(short: str) -> None:
     lines = arena("--list", "--ladder", short)[0].splitlines()
     assert lines[1].split() == ["1", "dummy", "100", "80", "to", "120"]

@@ -23,6 +23,7 @@ from arena_engines.registry import create
 from arena_protocol.games import make_game
 from arena_server.core.deal import Setting
 from arena_server.core.formats import format_of
+from arena_server.errors import ArenaError
 from arena_server.places.local import LocalRun
 from arena_server.places.reporter import result_json
 from arena_server.places.supervisor import ProgressListener
@@ -220,3 +221,14 @@ def test_errors_of_a_kept_database_name_the_options_of_the_command(
     line = "arena: x.db: contest 1 is being played by another server; stop that one, or "
     assert said("match greedy random --deals 1", "x.db") == f"{line}begin a new contest by --new"
     assert said("climb greedy", "x.db") == f"{line}begin a new contest in another file"
+
+
+def test_a_league_without_a_game_prints_its_error_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fails(*_: object) -> None:
+        raise ArenaError("bot x cannot start")
+
+    monkeypatch.setattr(MatchRun, "play_processes", fails)
+    outcome = inside("match", "greedy", "random", "dummy", "--keep", "m.db", cwd=tmp_path)
+    assert (outcome.code, outcome.out, outcome.line) == (1, "", "arena: bot x cannot start")
