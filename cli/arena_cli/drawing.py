@@ -9,11 +9,13 @@ Colours are those of the web page in its light theme (`site.css`).
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from html import escape
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 if TYPE_CHECKING:
     from PIL.Image import Image
+    from PIL.ImageFont import FreeTypeFont, ImageFont
 
 #: Colours of pictures 1 to 7 (Okabe and Ito), of the page, and of the seats.
 PAINT: Final = ("", "#e69f00", "#56b4e9", "#009e73", "#f0e442", "#0072b2", "#d55e00", "#cc79a7")
@@ -27,6 +29,8 @@ GOOD: Final = "#1c6b3a"
 
 #: Pillow draws at this multiple of the size, then shrinks the image: it does not smooth edges itself.
 SCALE: Final = 2
+#: Fonts of systems, for letters that Pillow's own has not.
+FONTS: Final = ("DejaVuSans.ttf", "NotoSans-Regular.ttf", "Arial.ttf")
 
 
 class Polygon(NamedTuple):
@@ -138,12 +142,28 @@ def _n(value: float) -> str:
     return f"{value:.1f}".removesuffix(".0")
 
 
+@lru_cache(maxsize=64)
+def font_of(text: str, size: float) -> ImageFont | FreeTypeFont | None:
+    """A font with all letters of `text`; None where none is installed."""
+    from PIL import ImageFont as Fonts
+
+    for name in ("", *FONTS):
+        try:
+            font = Fonts.truetype(name, size) if name else Fonts.load_default(size)
+        except OSError:
+            continue
+        # A letter that a font lacks is drawn as one that no font has.
+        lacking = "" if text.isascii() else bytes(font.getmask("\U0010ffff"))
+        if all(letter.isascii() or bytes(font.getmask(letter)) != lacking for letter in set(text)):
+            return font
+    return None
+
+
 def paint(drawing: Drawing, height: int | None = None) -> Image:
     """The drawing as an RGB image, at least `height` pixels high."""
     from PIL import Image, ImageDraw, ImageFont
 
-    size = (drawing.width * SCALE, (height or drawing.height) * SCALE)
-    image = Image.new("RGB", size, PAGE)
+    image = Image.new("RGB", (drawing.width * SCALE, (height or drawing.height) * SCALE), PAGE)
     draw = ImageDraw.Draw(image, "RGBA")
     for shape in drawing.shapes:
         match shape:
@@ -161,7 +181,8 @@ def paint(drawing: Drawing, height: int | None = None) -> Image:
                 ends = [(x1 * SCALE, y1 * SCALE), (x2 * SCALE, y2 * SCALE)]
                 draw.line(ends, colour, round(width * SCALE))
             case Text(x, y, points, text, colour, anchor, bold):
-                font = ImageFont.load_default(points * SCALE)
+                size = points * SCALE
+                font = font_of(text, size) or ImageFont.load_default(size)
                 side = {"start": "l", "middle": "m", "end": "r"}[anchor]
                 weight = SCALE // 2 if bold else 0
                 draw.text((x * SCALE, y * SCALE), text, colour, font, f"{side}m", stroke_width=weight)

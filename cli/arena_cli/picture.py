@@ -11,6 +11,7 @@ their hue.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from importlib.util import find_spec
 from io import BytesIO
 from math import cos, pi, sin
@@ -37,6 +38,7 @@ from arena_cli.drawing import (
     Shape,
     Stroke,
     Text,
+    font_of,
     paint,
 )
 from arena_cli.render import PREVIEW, Frame, ended, record_frames
@@ -344,7 +346,9 @@ def link_png(record: GameRecord, ply: int | None) -> bytes:
     """
     from PIL import Image
 
-    image = paint(draw_ply(record, ply))
+    # A visitor may have a name of letters that no font here has: then it is called as in the protocol.
+    names = (name if font_of(name, 20) else f"person-{seat}" for seat, name in enumerate(record.names, 1))
+    image = paint(draw_ply(replace(record, names=tuple(names)), ply))
     size = LINK_SIZE
     image.thumbnail(size)
     card = Image.new("RGB", size, PAGE)

@@ -13,6 +13,7 @@ import pytest
 from tests.server.programs import Shell
 from tests.slices import rows
 
+from arena_cli import drawing
 from arena_cli.drawing import (
     ACCENT,
     BAD,
@@ -27,6 +28,7 @@ from arena_cli.drawing import (
     Polygon,
     Stroke,
     Text,
+    font_of,
     svg_text,
 )
 from arena_cli.picture import COLUMN, LEFT, SEAT, SIDE, TOP, draw_ply, gif_bytes, link_painter, link_png
@@ -185,6 +187,17 @@ def test_the_picture_of_a_link_has_the_size_and_the_colours_of_the_page(name: st
     assert len(link_png(record, 4)) < 40_000
     with pytest.raises(IndexError):
         link_png(record, 5)
+
+
+def test_a_name_that_no_font_can_draw_is_that_of_the_protocol(monkeypatch: pytest.MonkeyPatch) -> None:
+    record = played("xo", 4)
+    drawn = link_png(replace(record, names=("person-1", record.names[1])), None)
+    for name in ("\U0002fa1d", "Мария"):
+        monkeypatch.setattr(drawing, "FONTS", ())
+        drawing.font_of.cache_clear()
+        assert link_png(replace(record, names=(name, record.names[1])), None) == drawn
+    drawing.font_of.cache_clear()
+    assert font_of("person-1", 20) is not None
 
 
 def test_the_marks_are_in_a_gif_too() -> None:
