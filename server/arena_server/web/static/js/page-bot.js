@@ -256,6 +256,12 @@ async function begin() {
     await Promise.all([showRow(), showGames()]);
     showOpen(running);
   });
+  // A board is over a moment before its result is there.
+  new LiveStream(livePath("contest", contest.id), { contest: ({ contest: now }) => {
+    if (now === null) return;
+    const same = now.games_played + now.games_void === contest.list.games && now.changes === contest.changes;
+    if (!same || now.status !== contest.status) catchUp();
+  } });
   new LiveStream(livePath("boards", contest.id), {
     boards: ({ changed, shown }) => {
       for (const game of changed) games.set(game.game_id, game);
