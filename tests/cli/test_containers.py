@@ -169,7 +169,7 @@ def test_a_contest_decides_what_its_file_says(tmp_path: Path, monkeypatch: pytes
     ended = inside("match", "dummy", "greedy", "--deals", "1", "--config", "c.toml", "--json")
     answer = json.loads(ended.out)
     assert (answer["game"], answer["clock"], answer["games"]) == ("insertion", 3000, 2)
-    for option in (("--clock", "1s"), ("--game", "xo"), ("--option", "plies=3"), ("--library", "x")):
+    for option in (("--clock", "1s"), ("--game", "xo"), ("--option", "plies=3"), ("--book", "x")):
         refused = inside("match", "dummy", "greedy", "--config", "c.toml", *option)
         assert (refused.code, refused.line) == (
             2,

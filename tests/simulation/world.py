@@ -20,8 +20,13 @@ from arena_protocol.record import GameRecord
 from arena_server.core.admission import ConnectionLimits
 from arena_server.core.contest import Contest
 from arena_server.core.journal import Past
+from arena_server.core.orders import ORDERS
 from arena_server.core.router import UNLIMITED
 from arena_server.terms.config import ContestConfig, Entrant
+
+
+#: The orders that have a target.
+TARGETED = frozenset(verb for verb, order in ORDERS.items() if order.about)
 
 
 @dataclass(frozen=True, slots=True)
@@ -233,7 +238,7 @@ class Worlds:
     def _give(self, order: Order) -> None:
         part = self.parts[order.pick % len(self.parts)]
         begun = part.checker.begun
-        target = begun[order.pick % len(begun)] if begun else ""
+        target = begun[order.pick % len(begun)] if begun and order.verb in TARGETED else ""
         self.server.order(part.plan.config.name, order.verb, target)
 
     def _come_back(self) -> None:

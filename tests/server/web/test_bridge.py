@@ -134,7 +134,7 @@ def view(*contests: str, serving: bool = True, leaving: bool = False) -> HostVie
             name=name,
             failure=OSError() if state == "failed" else None,
             contest=None if state in ("before", "failed") else SimpleNamespace(ended=ended),
-            spec=SimpleNamespace(listed=True, late=late, entrants=()),
+            spec=SimpleNamespace(listed=True, late=late, entrants=(), over=False),
             find=lambda kind: StoreWatch(run, lambda event: None) if kind is StoreWatch else None,
         )
 
