@@ -24,7 +24,6 @@ from arena_server.core.orders import ORDERS
 from arena_server.core.router import UNLIMITED
 from arena_server.terms.config import ContestConfig, Entrant
 
-
 #: The orders that have a target.
 TARGETED = frozenset(verb for verb, order in ORDERS.items() if order.about)
 
