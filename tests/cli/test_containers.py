@@ -444,6 +444,6 @@ def test_at_home_a_bot_has_the_faults_that_it_has_in_the_contest(
             *("match", f"build:./{kind}", "dummy", "--config", "c.toml", "--deals", "1", "--json"),
             cwd=tmp_path,
         )
-        assert home.code == 0, home.err
+        assert (home.code, "was at fault in each of the 2 games" in home.err) == (1, True), home.err
         faults = json.loads(home.out)["faults"][f"build:./{kind}"]
         assert {fault: faults.count(fault) for fault in faults} == rows[kind] != {}
