@@ -192,6 +192,7 @@ class InvariantChecker:
         elif isinstance(effect, LoggedIn) and effect.bot is not None:
             self.kept.logged_in(effect.conn, effect.bot, effect.slot)
         elif isinstance(effect, Store):
+            self.kept.recorded(effect.game_id)
             self._stored(effect.game_id, effect.record)
         elif isinstance(effect, Journal):
             self.shown.came_about(effect.entries, self._now)

@@ -49,6 +49,9 @@ class KeptBytes:
         self._waiting: dict[tuple[str, int], Waiting] = {}
         self._sent_by: dict[bytes, tuple[str, int]] = {}
         self._results: set[str] = set()
+        #: The games whose records are being written; what comes with one of them is synced by none.
+        self._recorded: set[str] = set()
+        self._unsynced: set[bytes] = set()
         #: What was kept with each game, and what was last sent of a bot by WELCOME, or by OVER.
         self._with: defaultdict[str, list[Waiting]] = defaultdict(list)
         self._welcomed: dict[str, bytes] = {}
@@ -68,6 +71,8 @@ class KeptBytes:
         seat, data = self._seats[conn], bytes.fromhex(word.decode("ascii"))
         self._leaks.hide(word, f"stored bytes of {seat[0]}")
         self._sent_by[data] = seat
+        if game is not None and game.decode("ascii") in self._recorded:
+            self._unsynced.add(data)
         if game is None:
             self._versions[seat[0]].append(data)
             self.counted["at once"] += 1
@@ -77,6 +82,10 @@ class KeptBytes:
             self._waiting[seat] = Waiting(seat[0], game.decode("ascii"), data)
         else:
             self.counted["late"] += 1
+
+    def recorded(self, game: str) -> None:
+        """The record of a game is given to the disk."""
+        self._recorded.add(game)
 
     def ended(self, game: str, records: Mapping[str, GameRecord]) -> None:
         """The record of a game is durable, and the contest gets Stored."""
@@ -138,8 +147,10 @@ class KeptBytes:
         """The server was dead, and goes on from these facts: none may be older than what was sent."""
         self._seats.clear()
         self._games.clear()
+        self._recorded.clear()
         if power:
             self._welcomed.clear()
+            self._over = {name: data for name, data in self._over.items() if data not in self._unsynced}
         ends = {game.number: game.end for game in past.results}
         durable: dict[str, bytes] = {}
         staged: dict[int, Staged] = {}
