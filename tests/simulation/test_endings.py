@@ -268,7 +268,9 @@ def play(cell: Cell, folder: Path) -> None:
     assert (STOPPED in looks) == (cell.ending in ("stop", "suspend") or last == STOPPED)
     # Each was sent away with the ending, and with that of a server that was stopped before.
     quiet = (RUNNING, STOPPED) if cell.ending == "suspend" else (RUNNING,)
-    assert byes == {f"reason={status}" for status in looks if status not in quiet}
+    told = {f"reason={status}" for status in looks if status not in quiet}
+    # A server that is stopped right after a restart may have no bot to tell it.
+    assert byes in (told, told - {"reason=stopped"} if cell.restarted else told)
 
 
 def name_of(cell: Cell) -> str:
