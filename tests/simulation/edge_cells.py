@@ -124,21 +124,26 @@ def joined(rng: Random, script: str) -> str:
     return f"{script}; {behind}" if script and behind and rng.random() < 0.5 else script
 
 
+def any_cell(rng: Random, moment: str, script: str, bots: range) -> Cell:
+    """A cell with one of these numbers of bots, which may make no contest."""
+    kill = rng.choice((None, 0, 1, 2, 5))
+    return Cell(
+        rng.choice(list(FORMATS)),
+        rng.choice(bots),
+        rng.choice(list(TERMS)),
+        moment,
+        script,
+        kill,
+        kill is not None and rng.random() < 0.3,
+        rng.random() < 0.15,
+        rng.randrange(1 << 30),
+    )
+
+
 def drawn(rng: Random, moment: str, script: str) -> Cell:
     """A cell with a field and terms that make a contest."""
     while True:
-        kill = rng.choice((None, 0, 1, 2, 5))
-        cell = Cell(
-            rng.choice(list(FORMATS)),
-            rng.randrange(2, 8),
-            rng.choice(list(TERMS)),
-            moment,
-            script,
-            kill,
-            kill is not None and rng.random() < 0.3,
-            rng.random() < 0.15,
-            rng.randrange(1 << 30),
-        )
+        cell = any_cell(rng, moment, script, range(2, 8))
         if refused(cell) is None:
             return cell
 

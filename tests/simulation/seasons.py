@@ -14,7 +14,7 @@ from random import Random
 from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
-from tests.simulation.edge_cells import FORMATS, NAMES, SCRIPTS, TERMS, Cell, config_of, refused
+from tests.simulation.edge_cells import FORMATS, NAMES, SCRIPTS, Cell, any_cell, config_of, refused
 from tests.simulation.edges import NEW_TOKEN, Watched, check_end, check_second_start
 from tests.simulation.network import MS
 from tests.simulation.process import SimulatedProcess
@@ -55,18 +55,7 @@ class SeasonCell(NamedTuple):
 def drawn_season(rng: Random, moment: str, script: str) -> SeasonCell:
     """A season whose stages are contests, if no bot leaves."""
     while True:
-        kill = rng.choice((None, 0, 1, 2, 5))
-        cell = Cell(
-            rng.choice(list(FORMATS)),
-            rng.randrange(2, 6),
-            rng.choice(list(TERMS)),
-            moment.split()[-1],
-            script,
-            kill,
-            kill is not None and rng.random() < 0.2,
-            rng.random() < 0.15,
-            rng.randrange(1 << 30),
-        )
+        cell = any_cell(rng, moment.split()[-1], script, range(2, 6))
         case = SeasonCell(cell, rng.choice(list(FORMATS)), rng.choice(list(RULES)), moment)
         second = cell._replace(form=case.form, bots=max(3, cell.bots))
         if refused(cell) is refused(second) is None and _is_season(case):
