@@ -30,7 +30,7 @@ from arena_server.terms.config import ContestConfig, Entrant
 from arena_server.terms.file import load_contest, parse_contest
 from arena_server.terms.spec import ContestSpec
 from arena_server.web.admin_file import Access, find_access, path_of
-from arena_server.web.contest_rows import contest_rows
+from arena_server.web.host_view import contest_row
 
 QUORM = "contest.quorm: unknown key; did you mean 'quorum'?"
 ALONE = "its text is sent alone"
@@ -215,7 +215,7 @@ def test_the_status_of_several_contests_is_a_line_for_each(capsys: pytest.Captur
     for number, verb in enumerate(("abort", "archive")):
         over.handle(Command(number, verb, "", "jan", 0), 0)
     failed = run("b", None, ArenaError("a.db: damaged"))
-    rows = contest_rows([run("a", waits), failed, run("c", None), run("d", over)])
+    rows = [contest_row(each) for each in (run("a", waits), failed, run("c", None), run("d", over))]
     show_contests(rows, as_json=True)
     assert json.loads(capsys.readouterr().out) == rows
     assert [(row["contest"], row["phase"], row["ended"]) for row in rows] == [

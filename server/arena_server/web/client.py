@@ -32,7 +32,7 @@ def status(access: Access, contest: str | None = None) -> dict[str, Any]:
 
 
 def contests(access: Access) -> list[dict[str, Any]]:
-    """A row of each contest of a server, as `contest_rows.py` makes it."""
+    """A row of each contest of a server, as `host_view.contest_row` makes it."""
     found: list[dict[str, Any]] = _request(access, "GET", "/contests")["contests"]
     return found
 

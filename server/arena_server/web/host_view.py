@@ -7,7 +7,7 @@ import ssl
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from arena_protocol.messages import LOG_READER, VERSION, Hello
 from arena_server.core.clock import NS_PER_MS
@@ -26,12 +26,16 @@ from arena_server.terms.config import NO_TOKEN, ContestConfig, Entrant, check_ur
 from arena_server.terms.people import LONGEST_AUTHOR, person_name
 from arena_server.terms.stages import SeasonStage
 from arena_server.web.bridge import NOT_STARTED, LoopBridge, TranscriptNews, UnavailableError
-from arena_server.web.contest_rows import contest_rows
 from arena_server.web.metrics import ContestSnapshot, MetricsRecorder, Snapshot
 
 if TYPE_CHECKING:
     from arena_server.submissions.thread import SubmissionThread
     from arena_server.web.ports import Adding
+
+
+#: The phases of those that no core has: it has failed, or its database is being opened.
+FAILED: Final = "failed"
+OPENING: Final = "opening"
 
 
 class UnknownContestError(Exception):
@@ -268,7 +272,7 @@ class HostView(HostObserver):
         """A row of each of them. Raises UnavailableError before the first one is there."""
         if not self._host.contests:
             raise _not_started()
-        return contest_rows(self._host.listed)
+        return [contest_row(hosted) for hosted in self._host.listed]
 
     def overview(self, name: str | None) -> tuple[str, Overview, int, dict[str, Any] | None]:
         """The name of the contest, the contest, the number of connections, and the pace.
@@ -295,6 +299,27 @@ class HostView(HostObserver):
         if bot not in [each.name for each in hosted.contest.status.overview().bots]:
             raise LookupError(f"no bot of this contest is called {bot!r:.40}")
         logs.read(bot, done)
+
+
+def contest_row(hosted: ContestRun) -> dict[str, Any]:
+    """What an organiser of many contests reads of one, in the types of JSON."""
+    contest = hosted.contest
+    if contest is None or hosted.failure is not None:
+        phase = OPENING if hosted.failure is None else FAILED
+        problem = None if hosted.failure is None else str(hosted.failure)
+        return {"contest": hosted.name, "phase": phase, "state": phase, "ended": None, "problem": problem}
+    progress = contest.status.progress()
+    held = held_now(progress.holds, progress.waiting)
+    return {
+        "contest": hosted.name,
+        "phase": str(contest.life.phase),
+        "state": contest.life.shown_state,
+        "ended": progress.ended,
+        "problem": None,
+        "games": {key: getattr(progress, key) for key in ("done", "total", "void", "running")},
+        "connected": progress.connected,
+        "holds": held["holds"],
+    }
 
 
 def _news_of(config: ContestConfig) -> TranscriptNews:

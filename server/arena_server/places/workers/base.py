@@ -13,12 +13,14 @@ import socket
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Protocol
+from typing import Final, Protocol
 
 from arena_server.places.base import LocalBot
 from arena_server.terms.config import ContestConfig
 from arena_server.terms.terms import GameTerms
 
+#: Characters of what a worker, or Dask, says of what has failed.
+LONGEST: Final = 300
 #: What keeps a name from being a word of the protocol.
 _NO_WORD = re.compile("[^!-~]+")
 

@@ -18,11 +18,11 @@ from contextlib import suppress
 from typing import Any, Final
 
 from arena_server.errors import ArenaError
-from arena_server.places.workers.base import GameJob, JobOutcome, PoolEvents, word
+from arena_server.places.workers.base import LONGEST, GameJob, JobOutcome, PoolEvents, word
 from arena_server.places.workers.dask_task import play_on_worker
 from arena_server.places.workers.images import ENGINE
 from arena_server.places.workers.joining import asks_for, refusal
-from arena_server.places.workers.plain import LONGEST, plain_outcome, read_plainly
+from arena_server.places.workers.plain import plain_outcome, read_plainly
 from arena_server.places.workers.runner_tasks import RunnerTasks, first_line, is_alive, released
 from arena_server.places.workers.runners import NO_ENGINE, Runners, is_contained
 from arena_server.places.workers.shares import ClusterPart

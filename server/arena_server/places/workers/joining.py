@@ -12,13 +12,12 @@ from typing import Any, Final
 
 from arena_protocol.errors import UserError
 from arena_protocol.games import make_game
+from arena_server.places.workers.base import LONGEST
 from arena_server.terms.terms import GameTerms
 
 #: How far the game is played whose course tells rules apart.
 PLIES: Final = 60
 PACKAGE: Final = "insertion-arena"
-#: Of what a worker says.
-LONGEST: Final = 200
 
 
 def asks_for(terms: GameTerms) -> Callable[[], list[str]]:

@@ -16,12 +16,10 @@ from typing import Any, Final
 
 import msgpack
 
-from arena_server.places.workers.base import JobOutcome, word
+from arena_server.places.workers.base import LONGEST, JobOutcome, word
 
 #: Of a message; eight times the largest record.
 MOST_BYTES: Final = 64 * 1024 * 1024
-#: Characters of what a worker says of a game that has failed.
-LONGEST: Final = 300
 _VALUES: Final = frozenset({"bool", "bytes", "dict", "float", "int", "list", "str", "tuple"})
 _COLLECTIONS: Final[dict[str, Callable[[Iterable[Any]], Any]]] = {"list": list, "tuple": tuple, "set": set}
 _DEEPEST: Final = 4

@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any, Final, Protocol
 
 from arena_server.host.loop_link import LoopLink
+from arena_server.places.workers.base import LONGEST
 from arena_server.places.workers.images import ENGINE, PART
 from arena_server.places.workers.runners import NO_ENGINE, Run
 from arena_server.terms.sandbox import Sandbox
@@ -30,8 +31,6 @@ LOOK_S: Final = 0.5
 JOIN_S: Final = 10.0
 #: Of Dask: a task goes before the games that wait.
 PRIORITY: Final = 10
-#: Of what Dask says of a task that has failed.
-LONGEST: Final = 300
 NO_OTHER: Final = "no other worker has a container engine"
 
 
