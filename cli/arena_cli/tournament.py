@@ -63,7 +63,10 @@ class TournamentOptions:
     ] = None
     resume: Annotated[
         bool,
-        typer.Option("--resume", help="Resume the latest contest of this name if it is unfinished."),
+        typer.Option(
+            "--resume",
+            help="Go on with the latest contest of this name, or show it if it is over.",
+        ),
     ] = False
     workers: WorkerOptions = field(default_factory=WorkerOptions)
     keep_page: Annotated[
@@ -94,6 +97,7 @@ def command(config: Config, options: TournamentOptions = TournamentOptions(), as
     (30s if the file gives none; never, if a bot has `person` or `submit`) are skipped: then the contest is
     incomplete, the last line names the missing bots and counts the unplayed games by cause, and the status
     is 1. After Ctrl-C results are kept, the status is 130, and --resume goes on, also with running games.
+    Each run without --resume is a contest of its own.
 
     The page ends with the last game; with --keep-page, and in a terminal if a browser has been there, it
     stays until Ctrl-C, which then does not change the exit status. `arena site` writes it as files.
@@ -118,10 +122,43 @@ def command(config: Config, options: TournamentOptions = TournamentOptions(), as
             _play_season(config, stages, bots, options, as_json=as_json)
             return
         (stage,) = stages
+        if options.resume and _was_over(stage, options.database, as_json=as_json):
+            return
         display = TournamentDisplay(stage.name, options.database, json=as_json)
         last = play_contest(SeatedContest(config, stage, stage.file), bots[stage.name], options, display)
     if last["ended"] != "finished":
         raise ArenaError(unplayed_message(last))
+
+
+def _was_over(stage: SeasonStage, database_url: str, *, as_json: bool) -> bool:
+    """Show the latest contest of a file if it is over: nothing goes on with it, and none begins unasked.
+
+    Raises ArenaError if it is not finished, or was begun with another configuration.
+    """
+    from arena_cli.options import print_json
+    from arena_cli.results import open_results, print_standings, standings_json
+    from arena_server.core.life import FINAL, FINISHED
+    from arena_server.errors import ArenaError
+    from arena_server.store.database import database_of
+    from arena_server.store.preflight import check_same_config, latest_contests
+    from arena_server.terms.file import config_of
+
+    file, database = stage.file, database_of(database_url)
+    stored = latest_contests(database, [stage.name]).get(stage.name)
+    if stored is None or stored.status not in FINAL:
+        return False
+    names = [bot.name for bot in file.bot]
+    check_same_config(database, stored, config_of(file), names, file.contest.seed is not None)
+    typer.echo("it is shown as it ended; without --resume another contest of this name begins", err=True)
+    with open_results(database_url) as results:
+        contest = results.contest(str(stored.number))
+        if as_json:
+            print_json(standings_json(results, contest))
+        else:
+            print_standings(results, contest)
+    if stored.status != FINISHED:
+        raise ArenaError(f"the contest is {stored.status}")
+    return True
 
 
 def _play_season(

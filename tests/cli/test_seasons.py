@@ -166,6 +166,33 @@ def test_stages_that_get_no_bots_from_others_are_not_played_twice(tmp_path: Path
     assert [label for label, _ in stub.played] == ["a", "b"]
 
 
+ENDED = [("finished", 0), ("short", 1), ("aborted", 1)]
+
+
+@pytest.mark.parametrize(("ending", "code"), ENDED)
+def test_a_contest_that_is_over_is_shown_by_resume(tmp_path: Path, ending: str, code: int) -> None:
+    """As a season: a script that starts `--resume` again and again plays one contest, not one each time."""
+    (tmp_path / "cup.toml").write_text(HEAD + BOTS)
+    command = ("tournament", "cup.toml", "--resume")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(tournament, "play_contest", stub := Stub({"cup": ending}))
+        first = inside(*command, cwd=tmp_path)
+        again, plain = inside(*command, cwd=tmp_path), inside(*command, "--json", cwd=tmp_path)
+        assert len(stub.played) == 1
+        (tmp_path / "cup.toml").write_text(HEAD.replace("games_per_pair = 2", "games_per_pair = 4") + BOTS)
+        other = inside(*command, cwd=tmp_path)
+        assert len(stub.played) == 1
+        assert inside("tournament", "cup.toml", cwd=tmp_path).code == code
+    assert len(stub.played) == 2, "without --resume each run is a contest of its own"
+    assert (first.code, again.code, plain.code, other.code) == (code, code, code, 2)
+    assert first.out.endswith(again.out), "behind the addresses"
+    assert json.loads(plain.out)["contest"]["status"] == ending
+    assert again.err.splitlines()[0] == (
+        "it is shown as it ended; without --resume another contest of this name begins"
+    )
+    assert "where there is 4 now; show it by the same configuration" in other.line
+
+
 def test_a_stage_that_was_aborted_ends_the_season(tmp_path: Path) -> None:
     outcome = play(tmp_path, stub := Stub({"two": "aborted"}))
     assert [label for label, _ in stub.played] == ["one", "two"]
