@@ -30,6 +30,12 @@ def read_added(prepared: Prepared, options: ServeOptions, text: str, source: str
         raise ConfigError(f"{source}: expected one contest with --on, got another")
     if "server" in file.model_fields_set and file.server != prepared.server:
         raise ConfigError(f"{source}: server: expected the same table as of the server, or none")
+    # The stage may begin at any moment, and then finds its name taken.
+    if any(file.contest.name == each.stage.name for each in prepared.planned):
+        raise ConfigError(
+            f"{source}: contest.name: expected a name that no stage of the server has, "
+            f"got {file.contest.name!r}"
+        )
     file = file.model_copy(update={"server": prepared.server})
     check_remote_bots(file, options.host or prepared.server.host, tournament=False)
     _check_alone(file, source)

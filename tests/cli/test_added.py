@@ -18,7 +18,7 @@ from tests.server.web.organised import Organised, answer_of
 from arena_cli.added import read_added
 from arena_cli.admin_contests import EXPECTED, manage
 from arena_cli.admin_status import show_contests
-from arena_cli.prepare import Prepared, prepare
+from arena_cli.prepare import PlannedStage, Prepared, prepare
 from arena_cli.serve_options import ServeOptions, WebOptions
 from arena_server.core.contest import Contest
 from arena_server.core.events import Command
@@ -106,6 +106,17 @@ def test_what_is_wrong_with_a_text_is_one_line(prepared: Prepared, of: str, line
 def test_a_server_with_workers_has_one_contest(prepared: Prepared) -> None:
     with pytest.raises(ConfigError, match=r"^s\.toml: expected one contest with --on, got another$"):
         added(replace(prepared, workers=cast(Workers, object())), text())
+
+
+def test_the_name_of_a_stage_that_is_to_begin_is_taken(prepared: Prepared) -> None:
+    planned = [cast(PlannedStage, SimpleNamespace(stage=SimpleNamespace(name="cup-final")))]
+    season = replace(prepared, planned=planned)
+    with pytest.raises(ConfigError) as refusal:
+        added(season, text("cup-final"))
+    assert str(refusal.value) == (
+        "s.toml: contest.name: expected a name that no stage of the server has, got 'cup-final'"
+    )
+    assert added(season, text("cup-finals")).name == "cup-finals"
 
 
 def test_one_that_the_database_has_goes_on_with_an_end_that_is_past(prepared: Prepared) -> None:
