@@ -43,6 +43,8 @@ CALL_GRACE_S = 5.0
 #: container takes well under a second on an idle machine: an engine that needs so long hangs.
 ANSWER_S = 60.0
 IMAGE_S = 3600.0
+#: Seconds from one look to the next for a container that the engine has not made yet.
+MAKING_S = (0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0)
 
 
 class NoAnswerError(LaunchError):
@@ -229,6 +231,33 @@ class Docker:
             )
             if not found:
                 await self.call("update", "--pids-limit", str(BUILD_PIDS), container)
+
+    async def end_runs(self, runs: Mapping[str, Child]) -> None:
+        """Remove the containers of commands `docker run --name NAME`, and end the commands.
+
+        The engine may still be making a container, which it then keeps although nobody waits for it. Once its
+        command has ended there is none to come.
+        """
+        left = set(runs)
+        for pause in (*MAKING_S, 0.0):
+            ended = {name for name in left if runs[name].process.returncode is not None}
+            try:
+                removed = (await self.call("rm", "--force", "--volumes", *sorted(left))).split()
+            except (NoAnswerError, NoEngineError):
+                break
+            except LaunchError:  # one of them is not there: older versions say so by their status
+                removed = []
+            left -= ended.union(removed)
+            if not left:
+                break
+            waits = [asyncio.ensure_future(runs[name].process.wait()) for name in left]
+            try:
+                await asyncio.wait(waits, timeout=pause)
+            finally:
+                for each in waits:
+                    each.cancel()
+        for child in runs.values():
+            await child.end()
 
     async def remove(self, label: str) -> None:
         """Remove all containers with this label."""

@@ -178,7 +178,7 @@ class ContainerLauncher:
             child = await self._docker.child(words, variables, log=log)
         except BaseException:
             way.close()
-            await gate.end()
+            await self._docker.end_runs({f"{name}-relay": gate})
             raise
         return BotContainer(self._docker, name, bot.sandbox, child, gate, way)
 
@@ -206,10 +206,10 @@ class ContainerLauncher:
         except TimeoutError:
             pass
         except BaseException:
-            await gate.end()
+            await self._docker.end_runs({name: gate})
             raise
         error = self._relay_error(gate)
-        await gate.end()
+        await self._docker.end_runs({name: gate})
         raise LaunchError(error)
 
     def _relay_error(self, gate: Child) -> str:
@@ -359,10 +359,7 @@ class BotContainer(Rests):
         """Kill and remove its containers."""
         self._ended = True
         self._idle.close()
-        with suppress(LaunchError):
-            await self._docker.call("rm", "--force", "--volumes", self._name, f"{self._name}-relay")
-        await self._child.end()
-        await self._gate.end()
+        await self._docker.end_runs({self._name: self._child, f"{self._name}-relay": self._gate})
         self._way.close()
 
 
