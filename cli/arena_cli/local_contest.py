@@ -205,6 +205,7 @@ class RefereeThread:
                     decided=self._decided,
                     # The threads of a page compute beside the referee.
                     shares_cores=self._shares_cores and self._page_socket is None,
+                    is_kept=self._database is not None,
                 )
                 finished = self._loop.run_until_complete(run_local(local, self._listener, self._stop))
         except BaseException as error:  # raised again in the main thread

@@ -61,6 +61,8 @@ def run() -> NoReturn:
             raise
         sys.exit(INTERRUPTED)
     except Exception as error:
+        if _is_interrupted(error):
+            sys.exit(INTERRUPTED)
         if type(error).__name__ == "NoArgsIsHelpError":
             error.show()  # type: ignore[attr-defined]  # the class is not public
             sys.exit(MISUSED)
@@ -69,6 +71,12 @@ def run() -> NoReturn:
             raise
         print(f"arena: {line}", file=sys.stderr)  # noqa: T201 - the one place that reports errors
         sys.exit(exit_status(error))
+
+
+def _is_interrupted(error: BaseException) -> bool:
+    """Whether Ctrl-C is the cause: Python 3.11 raises RuntimeError for one within `__set_name__`."""
+    cause = error.__cause__
+    return cause is not None and (isinstance(cause, KeyboardInterrupt) or _is_interrupted(cause))
 
 
 def user_message(error: Exception) -> str | None:

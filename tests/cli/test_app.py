@@ -210,6 +210,20 @@ class TestProgram:
         outcome = shell()
         assert (outcome.code, outcome.err) == (130, "")
 
+    def test_ctrl_c_while_a_class_is_made_prints_nothing(
+        self, shell: Shell, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        class Interrupts:
+            def __set_name__(self, *_: object) -> None:
+                raise KeyboardInterrupt
+
+        def interrupted(*_: object, **__: object) -> None:
+            type("Terms", (), {"key": Interrupts()})
+
+        monkeypatch.setattr("arena_cli.app.app", interrupted)
+        outcome = shell()
+        assert (outcome.code, outcome.err) == (130, "")
+
     def test_ctrl_c_while_it_is_imported_prints_nothing(self, monkeypatch: pytest.MonkeyPatch) -> None:
         class Interrupts:
             def find_spec(self, name: str, *_: object) -> None:

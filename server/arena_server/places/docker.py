@@ -235,7 +235,7 @@ class Docker:
     async def end_runs(self, runs: Mapping[str, Child]) -> None:
         """Remove the containers of commands `docker run --name NAME`, and end the commands.
 
-        The engine may still be making a container, which it then keeps although nobody waits for it. Once its
+        The engine may still be making a container, which it then keeps without a command. Once its
         command has ended there is none to come.
         """
         left = set(runs)

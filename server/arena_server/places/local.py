@@ -47,7 +47,7 @@ from arena_server.places.process import Fork
 from arena_server.places.reporter import report_of, result_json
 from arena_server.places.restarts import STOP_S, BotGroup
 from arena_server.places.shared_cores import SharedCores
-from arena_server.places.supervisor import SERVER_LOG, STOPPING, ProgressListener
+from arena_server.places.supervisor import SERVER_LOG, STOPPING, STOPPING_UNKEPT, ProgressListener
 from arena_server.places.workers.base import Workers
 from arena_server.places.workers.dispatch import Dispatcher
 from arena_server.store.database import Database
@@ -70,7 +70,7 @@ class LocalRun:
     `fork`: as of `ProcessLauncher`. With `workers` these play its games. When `decided` is set, no game of
     it will be played any more. What `page` returns is entered on the loop, before the host runs. `inside` is
     given what hands events to the contest, from `ProgressListener.listening` on. With `shares_cores` programs
-    that compute by turns are bound to cores (`SharedCores`).
+    that compute by turns are bound to cores (`SharedCores`). `is_kept` says whether the database outlives it.
     """
 
     spec: ContestSpec
@@ -82,6 +82,7 @@ class LocalRun:
     page: Page | None = None
     inside: Callable[[HostedBots], None] | None = None
     shares_cores: bool = False
+    is_kept: bool = True
     decided: asyncio.Event = field(default_factory=asyncio.Event)
 
 
@@ -119,7 +120,7 @@ async def run_local(local: LocalRun, listener: ProgressListener, interrupted: as
         try:
             await asyncio.wait([playing, stopping], return_when=asyncio.FIRST_COMPLETED)
             if not playing.done():
-                listener.say(STOPPING)
+                listener.say(STOPPING if local.is_kept else STOPPING_UNKEPT)
                 host.stop()
                 await asyncio.wait([playing], timeout=STOP_S)
             if not playing.done():

@@ -34,6 +34,8 @@ LISTENING = "listening on "
 #: The log file of the server; no bot's log has this name, because no name begins with `_`.
 SERVER_LOG = "_server.log"
 STOPPING = "stopping: running games are void, results so far are kept"
+#: Of a run whose database ends with it.
+STOPPING_UNKEPT = "stopping: running games are void"
 LEAVING = "stopping: results are kept, and running games go on with --resume"
 
 

@@ -17,7 +17,7 @@ from arena_server.places import local, restarts
 from arena_server.places.base import BotError, LocalBot
 from arena_server.places.cores import own_cores
 from arena_server.places.local import LocalRun, run_local
-from arena_server.places.supervisor import STOPPING, ProgressListener
+from arena_server.places.supervisor import STOPPING, STOPPING_UNKEPT, ProgressListener
 from arena_server.store.reader import Results
 from arena_server.terms.config import ContestConfig, Entrant
 from arena_server.terms.spec import ContestSpec
@@ -101,11 +101,14 @@ async def test_games_of_bots_that_do_not_come_have_no_result(tmp_path: Path) -> 
     assert (recorder.last["ended"], recorder.last["missing"]) == ("incomplete", ["ann", "bob"])
 
 
-async def test_it_is_interrupted(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "is_kept", [False, pytest.param(True, marks=pytest.mark.soak)], ids=["unkept", "kept"]
+)
+async def test_it_is_interrupted(tmp_path: Path, is_kept: bool) -> None:
     recorder = Recorder()
-    run = contest(tmp_path, {"ann": FIRST, "bob": FIRST}, games=100_000)
+    run = replace(contest(tmp_path, {"ann": FIRST, "bob": FIRST}, games=100_000), is_kept=is_kept)
     assert not await run_it(run, recorder, recorder.first)
-    assert recorder.said == [STOPPING]
+    assert recorder.said == [STOPPING if is_kept else STOPPING_UNKEPT]
     assert recorder.last["ended"] == "stopped"
     assert recorder.last["done"] > 0
 

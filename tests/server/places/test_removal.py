@@ -47,7 +47,7 @@ class Command:
 
 @dataclass
 class Engine:
-    """Makes each container behind so many orders to remove; `told` is whether an absent one is an error."""
+    """Makes each container behind that number of orders; `told`: an absent one is an error."""
 
     makes: dict[str, int]
     told: bool
