@@ -140,7 +140,7 @@ class Recorder:
         assert isinstance(errand, SetFrozen), "a contest without draws and workers"
         self.frozen.append(errand)
 
-    def finished(self, reason: str) -> None:
+    def finished(self, reason: str, ago: int) -> None:
         self.reasons.append(reason)
 
     def crashed(self, error: Exception) -> None:

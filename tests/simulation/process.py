@@ -85,7 +85,7 @@ class Unobserved:
 class Host(Protocol):
     """What a process reports to the machine that it runs on."""
 
-    def ended(self, name: str, reason: str) -> None:
+    def ended(self, name: str, reason: str, ago: int) -> None:
         """The contest has ended."""
 
     def raised(self, name: str, error: Exception) -> None:
@@ -388,9 +388,9 @@ class SimulatedProcess:
                 # In another thread or process: it takes a while, in which the server may be killed.
                 done = DrawDone(pickle.loads(pickle.dumps(draw)).run())
                 self.later(self._rng.randrange(self._faults.longest_draw), lambda: self.feed(name, done))
-            case Finished(reason):
-                self._host.ended(name, reason)
-                self.router.ended()
+            case Finished(reason, ago):
+                self._host.ended(name, reason, ago)
+                self.router.ended(self.queue.now)
                 self._routed += self.router.take()
 
     def _thaw(self, name: str, thaw: SetFrozen) -> None:

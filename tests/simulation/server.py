@@ -150,9 +150,9 @@ class SimulatedServer:
 
     # -- what the process reports (process.Host)
 
-    def ended(self, name: str, reason: str) -> None:
+    def ended(self, name: str, reason: str, ago: int) -> None:
         self.reasons[name] = reason
-        self.ended_at[name] = self.queue.now
+        self.ended_at[name] = self.queue.now - ago
         self.process.later(0, self._leave if self._stopping else partial(self.looked_at, name, reason))
 
     def raised(self, name: str, error: Exception) -> None:

@@ -127,9 +127,10 @@ class Looks:
         results = [each for each in self._world.server.disk.durable(name) if each.kind == RECORD]
         # Documents tell times in whole milliseconds.
         whole = now // MS * MS
-        live, later = (
-            partial(self._cut.may_result, now=whole, over=over, live=live) for live in (True, False)
-        )
+        # Where running games are shown, too, an end is seen as late as a result.
+        is_seen = over and self._cut.may(self._world.server.ended_at[name], whole, over=True)
+        live = partial(self._cut.may_result, now=whole, over=is_seen)
+        later = partial(self._cut.may_result, now=whole, over=over, live=False)
         counts = sum(live(each.at) for each in results), sum(later(each.at) for each in results)
         self.seen.append((len(results), *counts))
         if not over:
@@ -140,29 +141,35 @@ class Looks:
                 return  # there is nothing to hide, or it was looked for often enough
         games = [decode(each.data).game_id for each in results]
         read = partial(site, games=games, bots=BOTS)
-        self._compare("the site", status, live, read, self._table(results, live))
+        seen = status if is_seen else RUNNING
+        self._compare("the site", (status, seen), live, read, self._table(results, live))
         command = self._rng.choice(self._commands)
-        may = live if command == "publish" else later
-        self._compare(f"arena {command}", status, may, partial(written, command=command))
+        if command == "publish":
+            self._compare("arena publish", (status, seen), live, partial(written, command=command))
+        else:
+            self._compare(f"arena {command}", (status, status), later, partial(written, command=command))
 
     def _compare(
         self,
         channel: str,
-        status: str,
+        statuses: tuple[str, str],
         may: Callable[[int], bool],
         read: Callable[[Path], Mapping[str, bytes]],
         table: list[list[Any]] | None = None,
     ) -> None:
-        """Require that `read` finds the same in a database that has no more than what may be seen."""
+        """Require that `read` finds the same in a database that has no more than what may be seen.
+
+        `statuses` are that of the contest, and the one that is seen.
+        """
         durable = self._world.server.disk.durable(self._world.config.name)
         # What was decided after a result follows from it, as the next round of a Swiss does.
-        if self._cut.anonymous and status not in OVER:
+        if self._cut.anonymous and statuses[1] not in OVER:
             seen = _without_games(durable)
         else:
             known = takewhile(lambda each: each.kind != RECORD or may(each.at), durable)
             seen = _without_hidden_repeats(known)
         found = []
-        for writes in (durable, seen):
+        for writes, status in zip((durable, seen), statuses, strict=True):
             with TemporaryDirectory() as folder:
                 path = Path(folder) / "arena.db"
                 write(self._world, path, status, self._wall.set, writes)

@@ -56,10 +56,12 @@ class Connections:
         self._out.close(peer)
         self._forget(peer, now)
 
-    def close_all(self, reason: ByeReason, now: int, again: int | None) -> None:
-        """Close every connection, except spectators to which lines are still to be sent."""
+    def close_all(self, reason: ByeReason, now: int, again: int | None, *, told: bool) -> None:
+        """Close every connection; guests once they may be `told`, and when they have been sent all lines."""
+        idle = self._games.spectators.idle
         for peer in list(self.peers.values()):
-            if self._games.spectators.idle or peer.session.state is not State.WATCHING:
+            watches = peer.session.state is State.WATCHING
+            if (told or (peer.slot is not None and not watches)) and (idle or not watches):
                 self.close(peer, reason, now, None if peer.slot is None else again)
 
     def suspend(self, leaving: Collection[str]) -> bool:

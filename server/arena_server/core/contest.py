@@ -20,6 +20,7 @@ from arena_protocol.messages import Hello, Ping
 from arena_server.core.clock import NS_PER_MS
 from arena_server.core.commands import Commands
 from arena_server.core.connections import Connections
+from arena_server.core.cut import end_is_seen
 from arena_server.core.deadlines import DeadlineKind, Deadlines
 from arena_server.core.deal import Secret
 from arena_server.core.effects import Effect, Finished, Journal, Marker, PingMark, Reply, TurnMark
@@ -142,6 +143,8 @@ class Contest:
         self._leaving: frozenset[str] = frozenset()
         #: The ending of which the shell knows.
         self._reported = ended
+        #: The ending, and when this server saw it.
+        self._ended: tuple[str | None, int] = ended, now - config.spectator_delay_ms * NS_PER_MS
         if past is not None:
             recover(past, self._games, self._commands, self._parts, bots, now)
         if not self._was_over:
@@ -195,6 +198,13 @@ class Contest:
         if self.life.suspending:
             return None  # they come back to the next server
         return next((reason for reason in ByeReason if reason == self.life.ended), None)
+
+    def tells_end(self, now: int) -> bool:
+        """Whether others than its bots and the organiser may know now that it has ended."""
+        if self.life.stopping:  # its server ends, which everybody sees
+            return True
+        delay = self._config.spectator_delay_ms * NS_PER_MS
+        return self.life.ended is not None and end_is_seen(now, delay, self._ended[1])
 
     def recognises(self, hello: Hello) -> bool:
         """Whether `hello` may watch this contest, or has the key of a bot that may log in to it."""
@@ -318,6 +328,8 @@ class Contest:
                 case DeadlineKind.FEED:
                     self._games.spectators.update(number, now)
                     self._notes.reconsider()
+                case DeadlineKind.END:
+                    pass  # what follows from it is looked at below
                 case DeadlineKind.REST:
                     slot = self._authenticator.slots[number]
                     slot.release(NotFree.RESTS)
@@ -384,17 +396,26 @@ class Contest:
             # Also after its last game, as a drained contest: no server goes on with it.
             life.end(ABORTED)
         if (bye_reason := self.bye_reason) is not None:
-            self._connections.close_all(bye_reason, now, _again_ms(bye_reason, leads_on=self.leads_on))
-            spectators = self._games.spectators
-            # The shell ends a server after Finished: spectators get the last lines before it.
-            if spectators.idle or not spectators.watchers:
-                self._report_end()
+            self._tell_end(bye_reason, now)
 
-    def _report_end(self) -> None:
+    def _tell_end(self, bye_reason: ByeReason, now: int) -> None:
+        if self._ended[0] != bye_reason:
+            self._ended = bye_reason, now
+        spectators, told = self._games.spectators, self.tells_end(now)
+        again = _again_ms(bye_reason, leads_on=self.leads_on)
+        self._connections.close_all(bye_reason, now, again, told=told)
+        # The shell ends a server after Finished: spectators get the last lines before it.
+        if not spectators.watchers or (told and spectators.idle):
+            self._report_end(now - self._ended[1])
+        if not told and (spectators.watchers or self._connections.peers):
+            at = self._ended[1] + self._config.spectator_delay_ms * NS_PER_MS
+            self.deadlines.set((DeadlineKind.END, 0), at)
+
+    def _report_end(self, ago: int = 0) -> None:
         ended = self.life.ended
         if ended is not None and self._reported != ended:
             self._reported = ended
-            self.output.effects.append(Finished(ended))
+            self.output.effects.append(Finished(ended, ago))
 
 
 def _again_ms(reason: ByeReason, *, leads_on: bool) -> int | None:

@@ -6,7 +6,8 @@
 
 Which records of shown games may be read is a second question: `deal.may_show_deal`. Who plays whom in an
 anonymous contest is a third one: results, draws and schedules ask `may_name`, lines of games `shown_names`.
-What a record has of an offending line is `recorded_line`.
+What a record has of an offending line is `recorded_line`. The life of a contest is seen as its results are:
+`end_is_seen` says whether it is over for those channels, which is what `shown_until` and `may_name` ask of.
 """
 
 from __future__ import annotations
@@ -71,7 +72,8 @@ def shown_until(
     """Until when what has happened may be seen now by others than the organiser; all in one unit of time.
 
     `frozen_at`: from then on nothing new is seen, until the contest is `over`: it has ended, other than
-    by the end of its server. `live`: the channel also shows running games, or stands beside one that does.
+    by the end of its server, and that is seen (`end_is_seen`). `live`: the channel also shows running games,
+    or stands beside one that does.
     `named`: what is shown says who has played whom, and may (`may_name`).
     """
     if not named:
@@ -81,3 +83,11 @@ def shown_until(
     # Also of a contest that is over: who watches its last game is to see the end of it there.
     until = now - delay
     return until if over or frozen_at is None else min(until, frozen_at)
+
+
+def end_is_seen(now: int, delay: int, ended_at: int, *, over: bool = True, live: bool = True) -> bool:
+    """Whether it is seen now that a contest has ended at `ended_at`, as late as its last result.
+
+    `over` and `live` are as in `shown_until`; a freeze keeps results back and not the end, which lifts it.
+    """
+    return ended_at <= shown_until(now, delay, None, over=over, live=live)

@@ -19,9 +19,11 @@ class DeadlineKind(IntEnum):
     VALIDATION = 8
     LEASE = 9
     THAW = 10
+    END = 11
 
 
-#: What has the deadline: the number of a connection, a game, a bot, a slot, a validation game, or a feed.
+#: What has the deadline: the number of a connection, a game, a bot, a slot, a validation game, or a feed;
+#: 0 is what spectators are told of the end.
 Key = tuple[DeadlineKind, int]
 
 

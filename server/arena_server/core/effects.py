@@ -172,10 +172,12 @@ class ExcludeWorker:
 class Finished:
     """Nothing more will be played, and every line has been sent to players and spectators. It comes once.
 
-    `reason` is `finished` (every scheduled game has a result), `incomplete`, or `stopped`.
+    `reason` is `finished` (every scheduled game has a result), `incomplete`, or `stopped`; it has ended so
+    `ago` ns, as spectators have seen its last lines since.
     """
 
     reason: str
+    ago: int = field(default=0, compare=False)
 
 
 Effect = (

@@ -80,10 +80,10 @@ class Router:
         del self._members[name]
         self._count_slots()
 
-    def ended(self) -> None:
+    def ended(self, now: int) -> None:
         """A contest is over: after the last one there is nothing to log in to."""
         self._count_slots()
-        if (bye_reason := self._bye_reason()) is not None:
+        if (bye_reason := self._bye_reason(now)) is not None:
             for peer in list(self._waiting.values()):
                 self._dismiss(peer, bye_reason)
 
@@ -207,7 +207,7 @@ class Router:
         """Greet a connection; after the end of all contests it is only told so."""
         peer = Peer(conn, address, opened=now)
         self.output.send(peer, wire.Arena(wire.VERSION, self._software))
-        if (bye_reason := self._bye_reason()) is not None:
+        if (bye_reason := self._bye_reason(now)) is not None:
             self._dismiss(peer, bye_reason)
             return
         self._waiting[conn] = peer
@@ -223,14 +223,14 @@ class Router:
         self.output.close(peer)
         self._forget(peer.conn)
 
-    def _bye_reason(self) -> ByeReason | None:
-        """Why no connection has anything to do here; None if one has."""
+    def _bye_reason(self, now: int) -> ByeReason | None:
+        """Why no connection has anything to do here; None if one has, or may not be told before its HELLO."""
         contests = [member.contest for member in self._members.values()]
         if self._coming:
             return None
         if any(member.logs for member in self._members.values()) or any(each.leads_on for each in contests):
             return None
-        if any(contest.bye_reason is None for contest in contests):
+        if any(contest.bye_reason is None or not contest.tells_end(now) for contest in contests):
             return None
         return next((member.contest.bye_reason for member in self._members.values()), None)
 

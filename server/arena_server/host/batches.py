@@ -203,5 +203,5 @@ class Run:
                     reader.shown(transcript, end)
             case SetFrozen() | StartDraw() | Assign() | Withdraw() | ExcludeWorker():
                 self.listener.carry_out(effect)
-            case Finished(reason):
-                self.listener.finished(reason)
+            case Finished(reason, ago):
+                self.listener.finished(reason, ago)

@@ -92,8 +92,8 @@ class DriverEvents(Protocol):
     def carry_out(self, errand: Errand) -> None:
         """Have this done outside of the core of the contest."""
 
-    def finished(self, reason: str) -> None:
-        """The contest is over."""
+    def finished(self, reason: str, ago: int) -> None:
+        """The contest is over, and has been for `ago` ns."""
 
     def crashed(self, error: Exception) -> None:
         """The contest raised, and has been taken out: nothing of it is carried out any more."""

@@ -171,7 +171,7 @@ class ContestRun:
         self._driver.add(self.run)
         if is_over:  # clients learn how it has ended
             self.reason = contest.ended
-            self._router.ended()
+            self._router.ended(time.monotonic_ns())
             self._end(None)
 
     def _log_beginning(self, found: UnfinishedContest | None) -> None:
@@ -336,11 +336,11 @@ class ContestRun:
         if not errand.frozen:  # bots that were not started here run all the time
             self.feed(Thawed(errand.bot, errand.slot, errand.number))
 
-    def finished(self, reason: str) -> None:
+    def finished(self, reason: str, ago: int) -> None:
         """Nothing more will be played."""
         self.reason = reason
-        self._writer.end(reason, lambda: self._later(self._stored))
-        self._router.ended()
+        self._writer.end(reason, lambda: self._later(self._stored), ago)
+        self._router.ended(time.monotonic_ns())
         self._end(None)
 
     def _stored(self) -> None:

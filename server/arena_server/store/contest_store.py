@@ -10,6 +10,7 @@ import sqlite3
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
+from datetime import timedelta
 from pathlib import Path
 from threading import Lock
 from types import TracebackType
@@ -291,13 +292,14 @@ class ContestStore:
         self._journal.compact()
         self._found = None  # it may be large
 
-    def end(self, status: str) -> None:
-        """Set the status of the contest. One that has ended for good needs no journal."""
+    def end(self, status: str, ago: int = 0) -> None:
+        """Set the status of the contest, which has ended `ago` ns. One that is over needs no journal."""
         self._journal.count_recent()
         self._keep()
         with self._session() as session:
             contest = session.get_one(schema.ContestRow, self._contest)
-            schema.set_status(contest, status, now(), self._results.chain)
+            ended_at = now() - timedelta(microseconds=ago // 1000)
+            schema.set_status(contest, status, ended_at, self._results.chain)
             session.flush()
         if status in FINAL:
             if self._head is not None:

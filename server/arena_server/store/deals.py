@@ -10,16 +10,17 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from functools import cached_property
-from typing import Final
+from typing import Final, NamedTuple
 
 from sqlalchemy import ColumnElement, func, select
 from sqlalchemy.orm import Session, aliased
 
 from arena_protocol.record import VOID
-from arena_server.core.cut import ALWAYS, may_name, shown_until
+from arena_server.core.cut import ALWAYS, end_is_seen, may_name, shown_until
 from arena_server.core.deal import may_show_deal, number_of
 from arena_server.core.life import FINAL, OVER, RUNNING
 from arena_server.errors import StoreError
+from arena_server.stats.qualifying import contests_of
 from arena_server.store.migration import EarlierPairings
 from arena_server.store.schema import ContestRow, GameRow, PairingRow, players_of
 
@@ -38,11 +39,40 @@ class WithheldError(StoreError):
 ASKED: Final = 200
 
 EPOCH: Final = datetime(1970, 1, 1)
+_MS: Final = timedelta(milliseconds=1)
 
 
 def _milliseconds(moment: datetime) -> int:
-    """Since 1970, UTC."""
-    return (moment - EPOCH) // timedelta(milliseconds=1)
+    """Since 1970, UTC; a part of one is left out."""
+    return (moment - EPOCH) // _MS
+
+
+class Spectator(NamedTuple):
+    """Who reads at the moment `now` (UTC) and is not the organiser; `live` is as in `core/cut.py`."""
+
+    now: datetime
+    live: bool
+
+    def sees_end(self, contest: ContestRow) -> bool:
+        """Whether it is seen that a contest which does not run has ended."""
+        if contest.ended_at is None:
+            return True  # of a damaged row nothing is known
+        return self._sees(contest.ended_at, contest.delay_ms, over=contest.status in OVER)
+
+    def sees_begin(self, contest: ContestRow, before: Mapping[int, ContestRow]) -> bool:
+        """Whether it is seen that a contest has begun; `before` has the earlier ones by their numbers.
+
+        A stage of a season begins when others are over, and has those who have come through.
+        """
+        if not contest.origin:
+            return True
+        numbers = [number for number, _ in contests_of(contest.origin).values()]
+        delays = [before[number].delay_ms for number in numbers if number in before]
+        return self._sees(contest.started_at, max(delays, default=0), over=True)
+
+    def _sees(self, at: datetime, delay: int, *, over: bool) -> bool:
+        at_ms = -((EPOCH - at) // _MS)  # the next whole one
+        return end_is_seen(_milliseconds(self.now), delay, at_ms, over=over, live=self.live)
 
 
 class Deals:
@@ -88,7 +118,7 @@ class Deals:
 
     def results_until(self, now: datetime, *, live: bool) -> datetime:
         """Until when (UTC) results were stored that may be seen now: see `core/cut.py`."""
-        delay = self._contest.config.get("spectator_delay_ms", 0)
+        delay = self._contest.delay_ms
         frozen = self._contest.config.get("freeze_at_ms")
         until = shown_until(
             _milliseconds(now), delay, frozen, over=self.is_over, live=live, named=self.may_name

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from types import TracebackType
 from typing import Final, Self
 
@@ -11,11 +12,12 @@ from sqlalchemy.orm import Session
 
 from arena_protocol.plugins import PluginError
 from arena_protocol.record import RecordError
+from arena_server.core.life import RUNNING
 from arena_server.errors import StoreError
 from arena_server.store import bot_games
 from arena_server.store.checks import check_contest_row, entrants
 from arena_server.store.database import Database, describe
-from arena_server.store.deals import Deals
+from arena_server.store.deals import Deals, Spectator
 from arena_server.store.engines import open_engine
 from arena_server.store.fact_reader import FactReader
 from arena_server.store.game_reader import GameReader
@@ -30,13 +32,17 @@ class Results:
 
     It is one moment of the database. Its own methods find a contest; the readers `facts`, `games` and `sums`
     read what is in it, also where its games are in an archive. Unless `losses_accepted`, it has all that was
-    announced. All methods, and the end of the `with` statement, raise
-    StoreError with one line for what is missing or cannot be read.
+    announced. With a `spectator` each contest is as that one sees it: it runs until its end is seen, and a
+    stage of a season is not there before its beginning is. All methods, and the end of the `with` statement,
+    raise StoreError with one line for what is missing or cannot be read.
     """
 
-    def __init__(self, database: Database, *, losses_accepted: bool = False) -> None:
+    def __init__(
+        self, database: Database, *, losses_accepted: bool = False, spectator: Spectator | None = None
+    ) -> None:
         layout = check_readable(database, losses_accepted=losses_accepted)
         self._database = database
+        self._spectator = spectator
         self._session = Session(open_engine(database))
         self._sources = GameSources(database, GameTables(self._session, int(layout)))
         self._deals: dict[int, Deals] = {}
@@ -62,7 +68,18 @@ class Results:
 
     def contests(self) -> list[ContestRow]:
         """All contests, the oldest first."""
-        return list(self._session.scalars(select(ContestRow).order_by(ContestRow.id)))
+        found = list(self._session.scalars(select(ContestRow).order_by(ContestRow.id)))
+        if (spectator := self._spectator) is None:
+            return found
+        numbered = {contest.id: contest for contest in found}
+        return [self._as_seen(each, spectator) for each in found if spectator.sees_begin(each, numbered)]
+
+    def _as_seen(self, contest: ContestRow, spectator: Spectator) -> ContestRow:
+        """The row of a contest as it was when nothing was known of its end."""
+        if contest.status != RUNNING and not spectator.sees_end(contest):
+            self._session.expunge(contest)  # what changes now is not to be written
+            contest.status, contest.ended_at, contest.head = RUNNING, None, None
+        return contest
 
     def contest(self, selector: str | None = None) -> ContestRow:
         """The contest with this id, else the latest of this name; without a selector the latest of all."""
@@ -72,7 +89,7 @@ class Results:
             wanted = "contest" if selector is None else f"contest {selector!r:.40}"
             raise StoreError(f"{self._database}: no {wanted} here; there are: {known or 'none'}")
         check_contest_row(found)
-        return found
+        return found if self._spectator is None else self._as_seen(found, self._spectator)
 
     def _find(self, selector: str | None) -> ContestRow | None:
         if selector is not None and selector.isascii() and selector.isdigit() and len(selector) < 10:
@@ -83,9 +100,20 @@ class Results:
         return self._session.scalar(query if selector is None else query.where(ContestRow.name == selector))
 
     def latest(self, name: str) -> ContestRow | None:
-        """The latest contest of this name, which may be a number; None if there is none."""
+        """The latest contest of this name, which may be a number; None if there is none.
+
+        Nor if a spectator does not see yet that it has begun.
+        """
         query = select(ContestRow).where(ContestRow.name == name).order_by(ContestRow.id.desc())
-        return self._session.scalar(query.limit(1))
+        found = self._session.scalar(query.limit(1))
+        if found is None or self._spectator is None:
+            return found
+        number = found.id
+        return next((contest for contest in self.contests() if contest.id == number), None)
+
+    def ended_at(self, contest: ContestRow) -> datetime | None:
+        """When a contest ended, also before that is seen; None: it runs."""
+        return self._session.scalar(select(ContestRow.ended_at).where(ContestRow.id == contest.id))
 
     def deals(self, contest: ContestRow) -> Deals:
         """Which deal each game of this contest has, and whether it may be shown."""
@@ -96,7 +124,8 @@ class Results:
 
     def contests_of(self, bot: str) -> list[int]:
         """The numbers of the contests that a bot of this name is in, the newest first."""
-        return bot_games.contests_of(self._session, bot)
+        there = {contest.id for contest in self.contests()}
+        return [number for number in bot_games.contests_of(self._session, bot) if number in there]
 
     def bots(self, contest: ContestRow) -> list[str]:
         """The names of the entrants: those of the configuration in its order, then the late ones."""

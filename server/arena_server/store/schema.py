@@ -118,6 +118,11 @@ class ContestRow(Base):
         return bool(self.config.get("anonymous", False))
 
     @property
+    def delay_ms(self) -> int:
+        """How much later than its players spectators see what happens."""
+        return int(self.config.get("spectator_delay_ms", 0))
+
+    @property
     def origin(self) -> dict[str, Any]:
         """Where its entrants come from (`stats.qualifying.origin_of`); empty for most contests."""
         return dict(self.config.get("origin", {}))

@@ -33,7 +33,7 @@ class UnkeptWriter:
     def store(self, game_id: str, record: GameRecord) -> None:
         self._committed(self._appended, [game_id])
 
-    def end(self, status: str, done: Callable[[], None] = lambda: None) -> None:
+    def end(self, status: str, done: Callable[[], None] = lambda: None, ago: int = 0) -> None:
         done()
 
     def close(self) -> None:

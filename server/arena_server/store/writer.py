@@ -70,6 +70,7 @@ class _Enter:
 class _End:
     status: str
     done: Callable[[], None]
+    ago: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,9 +183,9 @@ class Writer:
         """
         self._put(_Store(game_id, record))
 
-    def end(self, status: str, done: Callable[[], None] = lambda: None) -> None:
-        """Set the status of the contest, `finished` or `stopped`, then call `done`. Never waits."""
-        self._put(_End(status, done))
+    def end(self, status: str, done: Callable[[], None] = lambda: None, ago: int = 0) -> None:
+        """Set the status of the contest, which has ended `ago` ns, then call `done`. Never waits."""
+        self._put(_End(status, done, ago))
 
     def close(self) -> None:
         """Write what is queued and end the thread. Waits for the disk."""
@@ -296,7 +297,7 @@ class Writer:
         synced = any(isinstance(job, _Store | _Enter | _End) for job in jobs)
         if self._has_failed:
             return False
-        ends = [job.status for job in jobs if isinstance(job, _End)]
+        ends = [job for job in jobs if isinstance(job, _End)]
         enters = [job.config for job in jobs if isinstance(job, _Enter)]
 
         def commit(store: ContestStore) -> None:
@@ -307,8 +308,8 @@ class Writer:
                 for config in enters:
                     store.enter(self._header, config)
                 store.add(entries, results)
-                for status in ends:  # everything queued before it belongs to the contest
-                    store.end(status)
+                for end in ends:  # everything queued before it belongs to the contest
+                    store.end(end.status, end.ago)
 
         lasting.once(commit)
         if synced:

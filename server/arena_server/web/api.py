@@ -16,7 +16,7 @@ import secrets
 import time
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import asdict, replace
-from functools import wraps
+from functools import partial, wraps
 from hmac import compare_digest
 from typing import Any, Final
 
@@ -140,7 +140,7 @@ class OrganiserApi:
         return PlainTextResponse("ok\n")
 
     async def readiness(self, _: Request) -> Response:
-        problem = await self._bridge.call(self._view.problem)
+        problem = await self._bridge.call(partial(self._view.problem, public=self._spectators))
         return PlainTextResponse("ready\n") if problem is None else PlainTextResponse(f"{problem}\n", 503)
 
     async def status(self, request: Request) -> Response:

@@ -88,7 +88,7 @@ class Archive(ShownResults):
     def contests(self) -> list[dict[str, Any]]:
         """All contests, the newest first. Raises StoreError."""
         try:
-            opened = Results(self._database)
+            opened = self.open()
         except EmptyDatabaseError:  # as in `_names`
             return []
         with opened as results:
@@ -111,7 +111,7 @@ class Archive(ShownResults):
         For a database of casual games, each a contest of one game.
         """
         found = []
-        with Results(self._database) as results:
+        with self.open() as results:
             for contest in results.contests()[: -most - 1 : -1]:
                 index = self._read(results, contest)
                 rows = json.loads(_chunk(results, contest, index, 0))
@@ -120,7 +120,7 @@ class Archive(ShownResults):
 
     def contest(self, number: int) -> dict[str, Any]:
         """A contest with its standings. Raises NotFoundError and StoreError."""
-        with Results(self._database) as results:
+        with self.open() as results:
             contest = self.find(results, number)
             index = self._read(results, contest)
             pace = self._pace(results, contest, index)
@@ -174,7 +174,7 @@ class Archive(ShownResults):
         A Swiss has the cards of its players, too (`core/formats/player_cards.py`).
         It is made when it is asked for after a change: of 2,000 bots in 11 rounds that takes 0.4 s.
         """
-        with Results(self._database) as results:
+        with self.open() as results:
             index = self._index(results, number)
         if index.history is None:
             raise NotFoundError(f"contest {number} draws no rounds")
@@ -193,7 +193,7 @@ class Archive(ShownResults):
         A row is [game id, seats as places in `bots`, totals, end, plies, seconds since 1970, faults, used]
         with faults as [seat, ply, kind], and the milliseconds charged to each seat, none if not known.
         """
-        with Results(self._database) as results:
+        with self.open() as results:
             contest = self.find(results, number)
             index = self._read(results, contest)
             if 0 <= chunk <= index.last // CHUNK:
@@ -205,7 +205,7 @@ class Archive(ShownResults):
 
         They lead to the head of a contest that is over. Raises NotFoundError before.
         """
-        with Results(self._database) as results:
+        with self.open() as results:
             contest = self.find(results, number)
             index = self._read(results, contest)
             if not index.complete or contest.head is None:
@@ -231,7 +231,7 @@ class Archive(ShownResults):
         A row is [game id, seats as places in `bots`]. It has what the format has planned. Games that are
         played again have numbers beyond the schedule. There is none while it may not be seen who plays whom.
         """
-        with Results(self._database) as results:
+        with self.open() as results:
             contest = self.find(results, number)
             index = self._read(results, contest)
             if not results.deals(contest).may_name:
@@ -254,7 +254,7 @@ class Archive(ShownResults):
         None of a contest that is over or stands still, or where it may not be seen who plays whom.
         """
         found: list[tuple[str, tuple[str, ...]]] = []
-        with Results(self._database) as results:
+        with self.open() as results:
             contest = self.find(results, number)
             index = self._read(results, contest)
             if contest.status != RUNNING or index.contest["frozen_at"] is not None or not index.named:
@@ -274,7 +274,7 @@ class Archive(ShownResults):
     def bot_contests(self, name: str) -> dict[str, Any]:
         """The rows of all bots of this name, the newest contest first, at most MOST_CONTESTS."""
         found = []
-        with Results(self._database) as results:
+        with self.open() as results:
             for number in results.contests_of(name)[:MOST_CONTESTS]:
                 index = self._index(results, number)
                 row = next(row for row in self._rows(index) if row["bot"] == name)

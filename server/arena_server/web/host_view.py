@@ -148,6 +148,13 @@ class HostView(HostObserver):
             raise NewcomerError(str(error)) from None
         return hosted
 
+    def hides_end(self, name: str | None) -> bool:
+        """Whether a contest has ended, and visitors may not know it yet. Raises as `hosted` does."""
+        contest = self.hosted(name).contest
+        return (
+            contest is not None and contest.ended is not None and not contest.tells_end(time.monotonic_ns())
+        )
+
     def takes_part(self, name: str | None, bot: str) -> bool:
         """Whether this bot is one of the contest. Raises as `hosted` does."""
         hosted = self.hosted(name)
@@ -200,8 +207,8 @@ class HostView(HostObserver):
             )
         return hosted
 
-    def problem(self) -> str | None:
-        """Why no bot can play, in one line; None if bots can."""
+    def problem(self, *, public: bool = False) -> str | None:
+        """Why no bot can play, in one line; None if bots can, or if the `public` may not know."""
         if self._host.leaving:
             return "the server is stopping"
         # One that failed to start never has a core, and the others serve their bots.
@@ -213,10 +220,14 @@ class HostView(HostObserver):
         ]
         if not self._host.is_serving or not contests or None in contests:
             return str(_not_started())
-        ended = [contest.ended for contest in contests if contest is not None]
+        now = time.monotonic_ns()
+        ended = [
+            contest.ended if not public or contest.tells_end(now) else None
+            for contest in contests
+            if contest is not None
+        ]
         if None not in ended:
             return f"the contest is over: {ended[-1]}"
-        now = time.monotonic_ns()
         silent = [watch.problem(now) for each in self._host.listed if (watch := each.find(StoreWatch))]
         return next(filter(None, silent), None)
 
@@ -261,7 +272,9 @@ class HostView(HostObserver):
         known = {config.name: config.guests for config in self._configs}
         for each in listed:  # a page may show a contest whose port admits no guests, as in a match
             known.setdefault(each.name, each.spec.config.guests)
-        over = {each.name for each in listed if each.contest is not None and each.contest.life.is_archived}
+        now = time.monotonic_ns()
+        contests = [each.contest for each in listed if each.contest is not None]
+        over = {each.name for each in contests if each.life.is_archived and each.tells_end(now)}
         return {name: guests for name, guests in known.items() if name not in over}
 
     def names(self) -> list[str]:

@@ -22,7 +22,7 @@ from arena_server.errors import EmptyDatabaseError, PublicError
 from arena_server.stats.rated_games import Games
 from arena_server.store.bot_games import BotGame
 from arena_server.store.database import Database
-from arena_server.store.deals import WithheldError
+from arena_server.store.deals import Spectator, WithheldError
 from arena_server.store.game_reader import GameSummary
 from arena_server.store.reader import Results
 from arena_server.store.schema import ContestRow
@@ -57,6 +57,10 @@ class ShownResults:
         self._database = database
         self._clock = clock
 
+    def open(self) -> Results:
+        """The database as a spectator sees it now. Raises StoreError."""
+        return Results(self._database, spectator=Spectator(self._clock(), self._live))
+
     def exists(self) -> bool:
         """Whether there is a database: that of casual games is made by the first one."""
         return not isinstance(self._database, Path) or self._database.exists()
@@ -66,7 +70,7 @@ class ShownResults:
 
         A row is [game id, place in `bots`, ply, kind, the whole in words with the line].
         """
-        with Results(self._database) as results:
+        with self.open() as results:
             contest = self.find(results, number)
             bots = results.bots(contest)
             found = results.games.faults(contest, self.until(results, contest), MOST_FAULTS)
@@ -83,7 +87,7 @@ class ShownResults:
 
         It is the head of the chain of their records, and how often results were changed.
         """
-        with Results(self._database) as results:
+        with self.open() as results:
             contest = self.find(results, number)
             head = results.games.head(contest, self.last_shown(results, contest))
             return head, results.facts.changes(contest)
@@ -97,7 +101,7 @@ class ShownResults:
 
     def rated(self, number: int) -> tuple[Games, Games]:
         """The games that may be shown now, of bots and of their versions; on any thread."""
-        with Results(self._database) as results:
+        with self.open() as results:
             contest = self._rated(results, number)
             return results.sums.rated_both(contest, self.until(results, contest))
 
@@ -106,7 +110,7 @@ class ShownResults:
 
         On any thread.
         """
-        with Results(self._database) as results:
+        with self.open() as results:
             contest = self.find(results, number)
             return self.last_shown(results, contest), results.facts.changes(contest)
 
@@ -117,7 +121,7 @@ class ShownResults:
 
         Times are seconds since 1970.
         """
-        with Results(self._database) as results:
+        with self.open() as results:
             for place, at, bots, versions in results.sums.rated_steps(
                 self._rated(results, number), endings, places
             ):
@@ -125,7 +129,7 @@ class ShownResults:
 
     def name(self, number: int, place: int) -> str:
         """The name of the bot at this place of `bots`; on any thread. Raises NotFoundError."""
-        with Results(self._database) as results:
+        with self.open() as results:
             return self._name(results, self.find(results, number), place)
 
     def _name(self, results: Results, contest: ContestRow, place: int) -> str:
@@ -136,7 +140,7 @@ class ShownResults:
 
     def appearances(self, number: int, place: int, limit: int) -> tuple[dict[str, Any], list[BotGame]]:
         """Name and details of the bot at this place of `bots`, and its newest games; on any thread."""
-        with Results(self._database) as results:
+        with self.open() as results:
             contest = self.find(results, number)
             name = self._name(results, contest, place)
             games = results.games.newest_games(contest, name, self.until(results, contest), limit)
@@ -144,7 +148,7 @@ class ShownResults:
 
     def records(self, number: int, games: Sequence[str]) -> Iterator[tuple[str, bytes]]:
         """The records of games that are over, as far as they may be shown; on any thread."""
-        with Results(self._database) as results:
+        with self.open() as results:
             contest = self.find(results, number)
             last = self.last_shown(results, contest)
             for game_id in games:
@@ -153,12 +157,12 @@ class ShownResults:
 
     def past(self, number: int, after: int, last: int) -> list[GameSummary]:
         """The games at the places beyond `after` up to `last`, which `shown_place` gave; on any thread."""
-        with Results(self._database) as results:
+        with self.open() as results:
             return results.games.summaries(self.find(results, number), after, last)
 
     def same_deals(self, number: int, after: int, limit: int) -> dict[str, list[str]]:
         """The other games on the deal of each game: see `Deals.sharing`. Raises NotFoundError."""
-        with Results(self._database) as results:
+        with self.open() as results:
             contest = self.find(results, number)
             if not contest.is_paired:
                 raise NotFoundError(f"contest {number} deals each game afresh")
@@ -169,7 +173,7 @@ class ShownResults:
 
     def record(self, number: int, game_id: str) -> bytes:
         """The record of a game as `arena export` writes it. Raises NotFoundError."""
-        with Results(self._database) as results:
+        with self.open() as results:
             contest = self.find(results, number)
             if not self.is_over(results, contest, game_id):
                 raise NotFoundError(f"no game {game_id} with a result in contest {number}")
@@ -181,7 +185,7 @@ class ShownResults:
     def called_record(self, number: int, game_id: str) -> GameRecord:
         """A record with its players as the pages call them. Raises NotFoundError and RecordError."""
         record = decode(self.record(number, game_id))
-        with Results(self._database) as results:
+        with self.open() as results:
             called = self.find(results, number).called
         return replace(record, names=tuple(called.get(name, name) for name in record.names))
 
@@ -190,7 +194,7 @@ class ShownResults:
 
         Raises NotFoundError for an unknown contest.
         """
-        with Results(self._database) as results:
+        with self.open() as results:
             contest = self.find(results, number)
             if not self.is_over(results, contest, game_id):
                 return None
@@ -215,13 +219,17 @@ class ShownResults:
 
     def latest(self, name: str) -> int | None:
         """The number of the latest contest of this name; None if there is none."""
-        numbers = [number for known, number, _ in self._names() if known == name]
-        return numbers[-1] if numbers else None
+        try:
+            with self.open() as results:
+                found = results.latest(name)
+        except EmptyDatabaseError:  # as in `_names`
+            return None
+        return None if found is None else found.id
 
     def _names(self) -> list[tuple[str, int, str]]:
         """Name, number and status of all contests, the oldest first."""
         try:
-            with Results(self._database) as results:
+            with self.open() as results:
                 return [(contest.name, contest.id, contest.status) for contest in results.contests()]
         except EmptyDatabaseError:  # the server of these pages is about to begin its contest
             return []

@@ -148,10 +148,14 @@ class Delivery:
         cursors: Cursors,
         report: Callable[[LogEvent], None],
         *,
+        delay_ms: int = 0,
         send: Callable[[Message, int], str | None] | None = None,
         clock: Callable[[], float] = time.time,
     ) -> None:
         """`number` is the hook's place in the file, from 1: the log calls it by that.
+
+        `delay_ms` is how much later than its players spectators see the contest: a hook that gets results, as
+        they do, learns all else as late, too.
 
         `send` sends a message once, and returns what went wrong; by default a Sender does.
         """
@@ -160,7 +164,9 @@ class Delivery:
         self._cursors, self._report = cursors, report
         self._sender = Sender(hook)
         self._send, self._clock = send or self._sender.post, clock
-        self._notices: deque[Message] = deque()
+        self._delay_s = delay_ms / 1000 if "game" in hook.events else 0.0
+        #: Each with the moment at which it is due.
+        self._notices: deque[tuple[float, Message]] = deque()
         self._read: deque[Message] = deque()
         #: Made of the first results of `_read`, and the same at every attempt.
         self._batch: Message | None = None
@@ -174,7 +180,7 @@ class Delivery:
         """Queue a message that is no result; on any thread. The oldest goes if too many wait."""
         if message.kind not in self._hook.events:
             return
-        self._notices.append(message)
+        self._notices.append((self._clock() + self._delay_s, message))
         if len(self._notices) > MOST_NOTICES:
             with suppress(IndexError):  # it was delivered meanwhile
                 self._notices.popleft()
@@ -208,7 +214,7 @@ class Delivery:
     def _taken(self, message: Message, now: float) -> None:
         if message.at is None:
             with suppress(IndexError):
-                if self._notices[0] is message:  # else it was dropped meanwhile
+                if self._notices[0][1] is message:  # else it was dropped meanwhile
                     self._notices.popleft()
         else:
             self._cursor = message.at
@@ -223,13 +229,16 @@ class Delivery:
 
     def _next(self, now: float) -> Message | float | None:
         """The next message, or in how many seconds there is one, or None. Raises StoreError."""
-        if self._notices:
-            return self._notices[0]
+        later = None
+        with suppress(IndexError):  # it was dropped meanwhile
+            due, notice = self._notices[0]
+            if due <= now:
+                return notice
+            later = due - now
         if not self._read and "game" in self._hook.events:
-            due = self._read_results(now)
-            if not self._read:
-                return due
-        return self._next_results() if self._read else None
+            again = self._read_results(now)
+            later = min((each for each in (later, again) if each is not None), default=None)
+        return self._next_results() if self._read else later
 
     def _keep(self) -> None:
         """Write down which results have been taken."""
@@ -252,29 +261,33 @@ class Delivery:
 
     def _read_results(self, now: float) -> float | None:
         """Read results that may be shown; returns in how many seconds the next one may be."""
+        from arena_server.store.deals import Spectator
         from arena_server.store.reader import Results
 
         if now < self._read_again:
             return self._read_again - now
         self._read_again = now + READ_PAUSE_S
-        with Results(self._database) as results:
+        moment = datetime.fromtimestamp(now, UTC).replace(tzinfo=None)
+        with Results(self._database, spectator=Spectator(moment, live=True)) as results:
             for row in results.contests():
                 place = None
                 if row.name == self._contest:
                     place = self._cursors.place(self._hook, row.id, started_at(row))
                 if place is None:
                     continue
-                due = self._read_contest(results, results.contest(str(row.id)), place, now)
+                due = self._read_contest(results, results.contest(str(row.id)), place, moment)
                 if self._read or due is not None:
                     return due
         return None
 
-    def _read_contest(self, results: Results, contest: ContestRow, place: int, now: float) -> float | None:
+    def _read_contest(
+        self, results: Results, contest: ContestRow, place: int, moment: datetime
+    ) -> float | None:
         stored = results.games.games_stored(contest)
         if stored < place:  # a copy was restored, and the results behind it are played again
             place = stored
             self._cursors.take(self._hook, Cursor(contest.id, started_at(contest), place))
-        deals, moment = results.deals(contest), datetime.fromtimestamp(now, UTC).replace(tzinfo=None)
+        deals = results.deals(contest)
         until = deals.results_until(moment, live=True)
         shown = min(results.games.shown(contest, moment, live=True), place + READ_GAMES)
         found = results.games.summaries(contest, place, shown)
@@ -285,6 +298,9 @@ class Delivery:
         if found or stored == place:
             return None
         if deals.frozen_at is not None and until >= deals.frozen_at:
-            return None  # the end of the contest is an event
+            # The end of the contest is an event, and thaws it once it is seen.
+            ended = results.ended_at(contest)
+            left = 0.0 if ended is None else (ended - moment).total_seconds() + contest.delay_ms / 1000
+            return max(READ_PAUSE_S, left) if left > 0 else None
         (game,) = results.games.summaries(contest, place, place + 1)
         return max(READ_PAUSE_S, (game.stored_at - until).total_seconds())

@@ -79,7 +79,10 @@ class HookObserver(Attachment):
         for number, hook in enumerate(self._hosted.spec.webhooks, start=1):
             # Before a game can end: a server that is killed right after it has to find the hook known.
             cursors.begin(hook, self._since, self._taken_up)
-            delivery = Delivery(hook, number, self._database, self._hosted.name, cursors, self._report)
+            delivery = Delivery(
+                *(hook, number, self._database, self._hosted.name, cursors, self._report),
+                delay_ms=self._hosted.spec.config.spectator_delay_ms,
+            )
             self._threads.append(HookThread(delivery))
 
     def happened(self, event: LogEvent) -> None:

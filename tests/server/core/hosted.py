@@ -38,7 +38,7 @@ class RoutedContest:
             self.router.feed(event, now)
         effects = self.contest.take()
         if any(isinstance(effect, Finished) for effect in effects):
-            self.router.ended()
+            self.router.ended(now)
         return [*effects, *self.router.take()]
 
 

@@ -255,7 +255,7 @@ class TestOfARouter:
         assert routed.closed == {conns[0]}  # 21 - 9 - 2 = 10
         friday = routed.contests[0]
         friday.feed(Stop(), 0)
-        routed.router.ended()
+        routed.router.ended(0)
         conns += [routed.open() for _ in range(9)]
         routed.lines(conns[1])
         assert routed.closed == set()

@@ -168,6 +168,7 @@ class TestSeveralContests:
         named = routed.say(routed.open(), "HELLO 1 ann token=ann-both contest=friday")
         assert named[-1] == "BYE reason=aborted"
         alone = Routed(old)
+        alone.now = 5_000 * MS  # its spectators' delay
         assert alone.lines(alone.open())[-1] == "BYE reason=aborted"
 
     def test_a_bot_of_contests_that_are_over_learns_how_the_last_ended(self) -> None:
@@ -192,7 +193,7 @@ class TestSeveralContests:
         assert routed.say(guest, "HELLO 1 guest role=spectator contest=east")[-1].startswith("WELCOME")
         for each in (east, west):
             each.feed(Command(1, "abort"), 0)
-        routed.router.ended()
+        routed.router.ended(0)
         assert routed.lines(conn) == ["BYE reason=aborted again=2000"]
         assert routed.lines(guest) == []
         for hello, answer in (
@@ -398,7 +399,7 @@ class TestAfterTheEnd:
         for each in two.contests:
             assert two.lines(early)[1:] == []
             each.feed(Stop(), 0)
-            two.router.ended()
+            two.router.ended(0)
         assert two.lines(early) == ["BYE reason=stopped"]
         late = two.open()
         assert two.lines(late) == ["ARENA 1 arena/test", "BYE reason=stopped"]
@@ -408,7 +409,7 @@ class TestAfterTheEnd:
         over = contest("friday")
         over.feed(Stop(), 0)
         routed = Routed(Member(over, logs=True))
-        routed.router.ended()
+        routed.router.ended(0)
         conn = routed.open()
         assert routed.lines(conn) == ["ARENA 1 arena/test"]
 
@@ -428,5 +429,5 @@ class TestAfterTheEnd:
 
     def test_a_router_without_contests_waits(self) -> None:
         routed = Routed()
-        routed.router.ended()
+        routed.router.ended(0)
         assert routed.lines(routed.open()) == ["ARENA 1 arena/test"]

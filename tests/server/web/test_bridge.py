@@ -133,7 +133,9 @@ def view(*contests: str, serving: bool = True, leaving: bool = False) -> HostVie
         return SimpleNamespace(
             name=name,
             failure=OSError() if state == "failed" else None,
-            contest=None if state in ("before", "failed") else SimpleNamespace(ended=ended),
+            contest=None
+            if state in ("before", "failed")
+            else SimpleNamespace(ended=ended, tells_end=lambda now: state != "untold"),
             spec=SimpleNamespace(listed=True, late=late, entrants=(), over=False),
             find=lambda kind: StoreWatch(run, lambda event: None) if kind is StoreWatch else None,
         )
@@ -164,12 +166,16 @@ def view(*contests: str, serving: bool = True, leaving: bool = False) -> HostVie
         (view("finished", "open"), None),
         (view("failed", "open"), None),
         (view("failed", "finished"), "the contest is over: finished"),
+        (view("finished", "untold"), "the contest is over: untold"),
         (view("open", leaving=True), "the server is stopping"),
     ],
 )
 def test_a_host_is_ready_once_bots_and_orders_of_all_its_contests_are_served(
     host: HostView, problem: str | None
 ) -> None:
+    if problem == "the contest is over: untold":
+        assert host.problem(public=True) is None
+        assert [host.hides_end(name) for name in host.names()] == [False, True]
     found = host.problem()
     assert found == problem or re.fullmatch(problem or "", found or "none")
 

@@ -66,7 +66,9 @@ class World:
     def cursors(self) -> Cursors:
         return Cursors(cursors_path(self.database, "cup"))
 
-    def delivery(self, taken_up: Cursor | None = None, hook: Webhook = HOOK, *, since: float = 0) -> Delivery:
+    def delivery(
+        self, taken_up: Cursor | None = None, hook: Webhook = HOOK, *, since: float = 0, delay_ms: int = 0
+    ) -> Delivery:
         """As a server makes it at its start."""
         cursors = self.cursors()
         cursors.begin(hook, int(since), taken_up)
@@ -77,6 +79,7 @@ class World:
             "cup",
             cursors,
             self.events.append,
+            delay_ms=delay_ms,
             send=self.send,
             clock=lambda: self.now,
         )
@@ -214,6 +217,22 @@ class TestResults:
         world.run(delivery)
         assert world.games == ["g1", "g2"]
 
+    def test_the_end_thaws_after_the_delay(self, world: World) -> None:
+        """A hook that has read of the end before is awake then."""
+        world.store(1, 2, delay_ms=60_000, freeze_at_ms=0, status="finished")
+        delivery = world.delivery()
+        pause = world.run(delivery)
+        assert pause is not None
+        assert 50 < pause <= 60
+        assert world.sent == []
+        world.now += pause
+        world.run(delivery)
+        assert world.games == ["g1", "g2"]
+
+    def test_what_is_stopped_stays_frozen(self, world: World) -> None:
+        world.store(1, freeze_at_ms=0)
+        assert world.run(world.delivery()) is None
+
     def test_nothing_behind_a_freeze_before_the_end(self, world: World) -> None:
         frozen = int((world.now - 60) * 1000)
         world.store(1, freeze_at_ms=frozen)
@@ -286,6 +305,21 @@ class TestResults:
         world.path.with_name("away").rename(world.path)
         world.run(delivery)
         assert world.games == ["g1"]
+
+    @pytest.mark.parametrize("with_results", [False, True])
+    def test_a_hook_with_results_learns_all_else_as_late(self, world: World, with_results: bool) -> None:
+        """One without is the organiser's."""
+        events = frozenset({"over", *(["game"] if with_results else [])})
+        world.store()
+        delivery = world.delivery(hook=replace(HOOK, events=events), delay_ms=60_000)
+        delivery.notice(Message("over-1-1", "over", b'{"type": "over"}'))
+        if with_results:
+            pause = world.run(delivery)
+            assert pause is not None
+            assert world.sent == []
+            world.now += pause
+        world.run(delivery)
+        assert [each["type"] for each in world.sent] == ["over"]
 
     def test_only_the_events_that_are_wanted(self, world: World) -> None:
         world.store(1)
