@@ -58,12 +58,8 @@ def write(
     `at` is called with the moment of each write before it. `writes`: these alone, of those on the disk.
     `part`: this contest of the world, behind those of the database; None: its first.
     """
-    plan = (part or world.parts[0]).plan
-    config = plan.config
-    names = [name for name, kind in plan.kinds.items() if kind is not Spectator and name not in plan.late]
-    rules = game_of(config)
-    total = format_of(config, names, rules.seats).total or 0
-    header = ContestHeader(config, rules.options(), names, total, new=False)
+    header = header_of(part or world.parts[0])
+    config = header.config
     at(0)
     with ContestStore(path) as store:
         store.find(header)
@@ -82,6 +78,15 @@ def write(
             if status != RUNNING:
                 store.end(status)
         store.sync()
+
+
+def header_of(part: Part) -> ContestHeader:
+    """What a server finds, or begins, the contest by."""
+    plan = part.plan
+    names = [name for name, kind in plan.kinds.items() if kind is not Spectator and name not in plan.late]
+    rules = game_of(plan.config)
+    total = format_of(plan.config, names, rules.seats).total or 0
+    return ContestHeader(plan.config, rules.options(), names, total, new=False)
 
 
 def channels(path: Path, games: dict[str, str]) -> Iterator[tuple[str, bytes]]:
