@@ -1,4 +1,4 @@
-"""The end of a contest is told by no channel before its delay has passed: each channel, before and after.
+"""The end of a contest shows on no channel before its delay has passed: each channel, before and after.
 
 A contest that has ended is read at both moments by every reader of the database that is not the organiser's.
 `test_shown.py` has the same of every address of the site, in contests that are played.

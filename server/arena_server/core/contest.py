@@ -201,7 +201,7 @@ class Contest:
 
     def tells_end(self, now: int) -> bool:
         """Whether others than its bots and the organiser may know now that it has ended."""
-        if self.life.stopping:  # its server ends, which everybody sees
+        if self.life.stopping:  # its server ends, as all see
             return True
         delay = self._config.spectator_delay_ms * NS_PER_MS
         return self.life.ended is not None and end_is_seen(now, delay, self._ended[1])

@@ -23,7 +23,7 @@ class DeadlineKind(IntEnum):
 
 
 #: What has the deadline: the number of a connection, a game, a bot, a slot, a validation game, or a feed;
-#: 0 is what spectators are told of the end.
+#: 0 is what spectators learn of the end.
 Key = tuple[DeadlineKind, int]
 
 

@@ -224,7 +224,7 @@ class Router:
         self._forget(peer.conn)
 
     def _bye_reason(self, now: int) -> ByeReason | None:
-        """Why no connection has anything to do here; None if one has, or may not be told before its HELLO."""
+        """Why no connection has anything to do here; None if one has, or may not know before HELLO."""
         contests = [member.contest for member in self._members.values()]
         if self._coming:
             return None

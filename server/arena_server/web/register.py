@@ -83,7 +83,7 @@ class RegisterApi:
             command = Command(0, "register", name, who, at, "", entrant, token_digest(code))
             problem = await self._bridge.order(lambda: self._view.with_place(contest, name), command)
             if problem is not None and await self._bridge.call(lambda: self._view.hides_end(contest)):
-                problem = NO_CODE  # anybody may try one
+                problem = NO_CODE  # all visitors may try one
         except NewcomerError as error:
             problem = str(error)
         except UnknownContestError:  # it lists the contests, of which some may be hidden

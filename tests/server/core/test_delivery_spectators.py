@@ -137,7 +137,7 @@ def test_a_delayed_game_is_shown_to_its_end_after_the_contest_has_ended() -> Non
     assert (harness.contest.ended, harness.finished) == ("finished", None)
     assert not harness.is_closed("eye")
     harness.connect("another")
-    assert harness.last_line("another").startswith("ARENA "), "anybody may connect"
+    assert harness.last_line("another").startswith("ARENA "), "all may connect"
     harness.wait(1000)
     assert [line[3:11] for line in seen(harness) if line.startswith("S  OVER")] == ["OVER g1 ", "OVER g2 "]
     assert harness.last_line("eye") == "BYE reason=finished"

@@ -1,4 +1,4 @@
-"""Who is told of the end of a contest, and when: its bots at once, all others after the spectator delay."""
+"""Who learns of the end of a contest, and when: its bots at once, all others after the spectator delay."""
 
 from __future__ import annotations
 
