@@ -47,7 +47,7 @@ def _milliseconds(moment: datetime) -> int:
     return (moment - EPOCH) // _MS
 
 
-class Spectator(NamedTuple):
+class PublicReader(NamedTuple):
     """Who reads at the moment `now` (UTC) and is not the organiser; `live` is as in `core/cut.py`."""
 
     now: datetime

@@ -17,7 +17,7 @@ from arena_server.errors import StoreError
 from arena_server.store import bot_games
 from arena_server.store.checks import check_contest_row, entrants
 from arena_server.store.database import Database, describe
-from arena_server.store.deals import Deals, Spectator
+from arena_server.store.deals import Deals, PublicReader
 from arena_server.store.engines import open_engine
 from arena_server.store.fact_reader import FactReader
 from arena_server.store.game_reader import GameReader
@@ -32,17 +32,17 @@ class Results:
 
     It is one moment of the database. Its own methods find a contest; the readers `facts`, `games` and `sums`
     read what is in it, also where its games are in an archive. Unless `losses_accepted`, it has all that was
-    announced. With a `spectator` each contest is as that one sees it: it runs until its end is seen, and a
+    announced. With a `public` reader each contest is as all see it: it runs until its end is seen, and a
     stage of a season is not there before its beginning is. All methods, and the end of the `with` statement,
     raise StoreError with one line for what is missing or cannot be read.
     """
 
     def __init__(
-        self, database: Database, *, losses_accepted: bool = False, spectator: Spectator | None = None
+        self, database: Database, *, losses_accepted: bool = False, public: PublicReader | None = None
     ) -> None:
         layout = check_readable(database, losses_accepted=losses_accepted)
         self._database = database
-        self._spectator = spectator
+        self._public = public
         self._session = Session(open_engine(database))
         self._sources = GameSources(database, GameTables(self._session, int(layout)))
         self._deals: dict[int, Deals] = {}
@@ -69,14 +69,14 @@ class Results:
     def contests(self) -> list[ContestRow]:
         """All contests, the oldest first."""
         found = list(self._session.scalars(select(ContestRow).order_by(ContestRow.id)))
-        if (spectator := self._spectator) is None:
+        if (public := self._public) is None:
             return found
         numbered = {contest.id: contest for contest in found}
-        return [self._as_seen(each, spectator) for each in found if spectator.sees_begin(each, numbered)]
+        return [self._as_seen(each, public) for each in found if public.sees_begin(each, numbered)]
 
-    def _as_seen(self, contest: ContestRow, spectator: Spectator) -> ContestRow:
+    def _as_seen(self, contest: ContestRow, public: PublicReader) -> ContestRow:
         """The row of a contest as it was when nothing was known of its end."""
-        if contest.status != RUNNING and not spectator.sees_end(contest):
+        if contest.status != RUNNING and not public.sees_end(contest):
             self._session.expunge(contest)  # what changes now is not to be written
             contest.status, contest.ended_at, contest.head = RUNNING, None, None
         return contest
@@ -89,7 +89,7 @@ class Results:
             wanted = "contest" if selector is None else f"contest {selector!r:.40}"
             raise StoreError(f"{self._database}: no {wanted} here; there are: {known or 'none'}")
         check_contest_row(found)
-        return found if self._spectator is None else self._as_seen(found, self._spectator)
+        return found if self._public is None else self._as_seen(found, self._public)
 
     def _find(self, selector: str | None) -> ContestRow | None:
         if selector is not None and selector.isascii() and selector.isdigit() and len(selector) < 10:
@@ -106,7 +106,7 @@ class Results:
         """
         query = select(ContestRow).where(ContestRow.name == name).order_by(ContestRow.id.desc())
         found = self._session.scalar(query.limit(1))
-        if found is None or self._spectator is None:
+        if found is None or self._public is None:
             return found
         number = found.id
         return next((contest for contest in self.contests() if contest.id == number), None)

@@ -22,7 +22,7 @@ from arena_server.errors import EmptyDatabaseError, PublicError
 from arena_server.stats.rated_games import Games
 from arena_server.store.bot_games import BotGame
 from arena_server.store.database import Database
-from arena_server.store.deals import Spectator, WithheldError
+from arena_server.store.deals import PublicReader, WithheldError
 from arena_server.store.game_reader import GameSummary
 from arena_server.store.reader import Results
 from arena_server.store.schema import ContestRow
@@ -59,7 +59,7 @@ class ShownResults:
 
     def open(self) -> Results:
         """The database as a spectator sees it now. Raises StoreError."""
-        return Results(self._database, spectator=Spectator(self._clock(), self._live))
+        return Results(self._database, public=PublicReader(self._clock(), self._live))
 
     def exists(self) -> bool:
         """Whether there is a database: that of casual games is made by the first one."""

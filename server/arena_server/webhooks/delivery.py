@@ -261,14 +261,14 @@ class Delivery:
 
     def _read_results(self, now: float) -> float | None:
         """Read results that may be shown; returns in how many seconds the next one may be."""
-        from arena_server.store.deals import Spectator
+        from arena_server.store.deals import PublicReader
         from arena_server.store.reader import Results
 
         if now < self._read_again:
             return self._read_again - now
         self._read_again = now + READ_PAUSE_S
         moment = datetime.fromtimestamp(now, UTC).replace(tzinfo=None)
-        with Results(self._database, spectator=Spectator(moment, live=True)) as results:
+        with Results(self._database, public=PublicReader(moment, live=True)) as results:
             for row in results.contests():
                 place = None
                 if row.name == self._contest:
