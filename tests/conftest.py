@@ -7,6 +7,7 @@ import gc
 import os
 import signal
 from collections.abc import Generator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -40,7 +41,7 @@ def pytest_configure(config: pytest.Config) -> None:
     config.add_cleanup(forked.end)
     guard, patch = Guard(), pytest.MonkeyPatch()
     guard.install(patch)
-    statements.share(patch)
+    statements.share(partial(patch.setattr, raising=False))
     config.add_cleanup(patch.undo)
     config.pluginmanager.register(guard)
     # A shell without job control starts a program in the background with SIGINT ignored, nohup with SIGHUP

@@ -6,16 +6,16 @@ statements again: a tenth of the processor time of the tests of the store.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
-import pytest
 from sqlalchemy.dialects.postgresql.psycopg import PGDialect_psycopg
 from sqlalchemy.dialects.sqlite.pysqlite import SQLiteDialect_pysqlite
 from sqlalchemy.engine import Dialect, Engine
 from sqlalchemy.util import LRUCache
 
 
-def share(patch: pytest.MonkeyPatch) -> None:
+def share(change: Callable[[type, str, Any], None]) -> None:
     """All engines that are made from now on have one cache, in which dialects of a class are equal.
 
     They are: the product sets no option that changes the text of a statement, and the tests have one version
@@ -23,10 +23,10 @@ def share(patch: pytest.MonkeyPatch) -> None:
     """
     cache: LRUCache[Any, Any] = LRUCache(5000)
     shared = property(lambda engine: cache, lambda engine, own: None)
-    patch.setattr(Engine, "_compiled_cache", shared, raising=False)
+    change(Engine, "_compiled_cache", shared)
     for kind in (SQLiteDialect_pysqlite, PGDialect_psycopg):
-        patch.setattr(kind, "__eq__", _equal)
-        patch.setattr(kind, "__hash__", lambda dialect: hash(type(dialect)))
+        change(kind, "__eq__", _equal)
+        change(kind, "__hash__", lambda dialect: hash(type(dialect)))
 
 
 def _equal(one: Dialect, other: object) -> bool:

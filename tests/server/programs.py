@@ -12,14 +12,13 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass
-from functools import cache, partial
+from functools import partial
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Self
+from typing import Self
 from unittest.mock import patch
 
 import pytest
-import typer
 from tests import forked
 
 from arena_cli import app, main
@@ -29,8 +28,8 @@ from arena_client.retry import RetryPolicy
 from arena_server.host.interrupts import stop_signals
 
 ARENA = (sys.executable, "-m", "arena_cli")
-#: How the program builds a command.
-_build = app._built
+#: Builds a command, once.
+_kept = forked.keeping(app._built)
 #: Nothing here takes long; a process that hangs ends the test with an error.
 PATIENCE_S = 150.0
 #: Come back at once, three times.
@@ -94,16 +93,6 @@ def arena(
         finally:
             process.kill()
     return Outcome(process.returncode, out, err)
-
-
-@cache
-def _once(name: str, what: Callable[..., None]) -> Any:
-    return _build(name, what)
-
-
-def _kept(name: str, what: typer.Typer | Callable[..., None]) -> Any:
-    """A command as it was built before: to build it takes a third of the time of a short one."""
-    return _build(name, what) if isinstance(what, typer.Typer) else _once(name, what)
 
 
 def _run_here() -> int:
