@@ -19,7 +19,8 @@ from typing import Annotated, Any, Final
 import anyio
 from mcp.server.mcpserver import MCPServer
 from mcp.server.mcpserver.exceptions import ToolError
-from pydantic import Field
+from mcp.types import CallToolResult, InputRequiredResult
+from pydantic import Field, ValidationError
 
 from arena_protocol.errors import UserError
 
@@ -27,6 +28,22 @@ from arena_protocol.errors import UserError
 GRACE_S: Final = 10.0
 #: Where matches are kept for `why`.
 KEPT: Final = "arena-mcp.db"
+#: The most characters of an argument in an error.
+SHOWN: Final = 60
+#: What was expected, by the kind of a mistake in an argument.
+_EXPECTED: Final = {
+    "string_type": "a text",
+    "string_too_short": "a text that is not empty",
+    "string_too_long": "at most {max_length} characters",
+    "int_type": "a whole number",
+    "int_parsing": "a whole number",
+    "int_from_float": "a whole number",
+    "greater_than_equal": "{ge} or more",
+    "less_than_equal": "{le} or less",
+    "list_type": "a list of texts",
+    "too_short": "{min_length} entries or more",
+    "too_long": "at most {max_length} entries",
+}
 #: The sections of RULES.md that a game needs, by their titles.
 _WON: Final = "# Games that are won, lost or drawn"
 _INTRODUCTION: Final = """\
@@ -203,11 +220,40 @@ def _words(command: str) -> list[str]:
         raise ToolError(f"expected the words of a command, got {command!r:.80}: {error}") from None
 
 
+class _OneLineServer(MCPServer[Any]):  # type: ignore[misc]  # its module is not read
+    """Refuses arguments in one line, and those that the tool does not have."""
+
+    async def call_tool(
+        self, name: str, arguments: dict[str, Any], context: Any = None
+    ) -> CallToolResult | InputRequiredResult:
+        known = {tool.name: list(tool.input_schema["properties"]) for tool in await self.list_tools()}
+        wrong = f"Error executing tool {name}"
+        for argument in set(arguments).difference(known.get(name, arguments)):
+            expected = f"expected {', '.join(known[name])}" if known[name] else "it takes none"
+            raise ToolError(f"{wrong}: no argument {argument!r:.{SHOWN}}; {expected}")
+        try:
+            return await super().call_tool(name, arguments, context)
+        except ToolError as error:
+            if isinstance(error.__cause__, ValidationError):
+                raise ToolError(f"{wrong}: {_mistake(error.__cause__)}") from None
+            raise
+
+
+def _mistake(error: ValidationError) -> str:
+    """The first mistake in the arguments of a tool."""
+    detail = error.errors(include_url=False)[0]
+    place = ".".join(map(str, detail["loc"]))
+    if detail["type"] == "missing":
+        return f"{place}: missing"
+    expected = _EXPECTED.get(detail["type"], detail["msg"]).format(**detail.get("ctx", {}))
+    return f"{place}: expected {expected}, got {detail['input']!r:.{SHOWN}}"
+
+
 def make_server(call: Call = run_command) -> MCPServer[Any]:
     """The server with the tools of an author."""
     from importlib.metadata import version
 
-    server: MCPServer[Any] = MCPServer(
+    server: MCPServer[Any] = _OneLineServer(
         "insertion-arena", instructions=_INTRODUCTION, version=version("insertion-arena"), log_level="WARNING"
     )
     author = Author(call)

@@ -18,6 +18,7 @@ import pytest
 from tests.server.programs import inside
 from tests.server.submissions.script import Script
 from tests.server.web.test_submit import TOKEN, site
+from tests.slices import all_of
 
 from arena_protocol.errors import needs_extra
 
@@ -167,6 +168,43 @@ def test_what_a_command_refuses_is_the_error_of_its_tool(
         assert why in await refused(client, tool, **arguments)
 
     InThisProcess().run(script)
+
+
+@all_of(
+    ("tool", "arguments", "line"),
+    [
+        ("match", {}, "players: missing"),
+        ("match", {"players": "x"}, "players: expected a list of texts, got 'x'"),
+        ("match", {"players": ["x"]}, "players: expected 2 entries or more, got ['x']"),
+        ("match", {"players": ["x"] * 17}, f"players: expected at most 16 entries, got {['x'] * 17!r:.60}"),
+        ("match", {"players": ["x", 5]}, "players.1: expected a text, got 5"),
+        ("match", {"players": ["x", ""]}, "players.1: expected a text that is not empty, got ''"),
+        ("match", {"players": ["x", "y"], "deals": "many"}, "deals: expected a whole number, got 'many'"),
+        ("match", {"players": ["x", "y"], "deals": 1.5}, "deals: expected a whole number, got 1.5"),
+        ("match", {"players": ["x", "y"], "deals": None}, "deals: expected a whole number, got None"),
+        ("match", {"players": ["x", "y"], "deals": 0}, "deals: expected 1 or more, got 0"),
+        ("match", {"players": ["x", "y"], "deals": 10_001}, "deals: expected 10000 or less, got 10001"),
+        ("starter", {"name": "x" * 5000}, f"name: expected at most 4096 characters, got '{'x' * 59}"),
+        ("check", {"command": "x", "clauses": 7}, "clauses: expected a list of texts, got 7"),
+        (
+            "match",
+            {"players": ["x", "y"], "depth": 3},
+            "no argument 'depth'; expected players, deals, clock, game",
+        ),
+        ("protocol", {"game": "xo"}, "no argument 'game'; it takes none"),
+    ],
+)
+def test_a_wrong_argument_is_one_line(tool: str, arguments: dict[str, object], line: str) -> None:
+    async def call(_: Sequence[str]) -> CommandEnd:
+        raise AssertionError("no command is to run")
+
+    async def talk() -> None:
+        async with client_of(call) as client:
+            assert await refused(client, tool, **arguments) == line
+            answer = await client.call_tool("nosuch", {"x": 1})
+            assert (answer.is_error, answer.content[0].text) == (True, "Unknown tool: nosuch")
+
+    asyncio.run(talk())
 
 
 def test_a_match_of_programs_is_kept_for_why() -> None:
