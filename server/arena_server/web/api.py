@@ -54,7 +54,7 @@ from arena_server.web.orders import (
 from arena_server.web.ports import TOKEN_BYTES
 from arena_server.web.register import PAGE, with_code
 from arena_server.web.roles import Role, role_of
-from arena_server.web.security import WrongSecrets, address_of, read_body, shown_once
+from arena_server.web.security import WrongSecrets, address_of, bearer_of, read_body, shown_once
 
 #: The orders that make a token for a bot.
 TOKEN_ORDERS = ("add", "token")
@@ -117,7 +117,7 @@ class OrganiserApi:
 
         @wraps(endpoint)
         async def call(request: Request) -> Response:
-            given = request.headers.get("authorization", "").removeprefix("Bearer ")
+            given = bearer_of(request)
             if compare_digest(given.encode("latin-1"), self._token.encode("ascii")):
                 request.state.role = None
                 return await endpoint(request)

@@ -46,14 +46,19 @@ MOST_UNUSED: Final = 1000
 OFFER_S: Final = 60.0
 OFFER_LINES: Final = 1000
 
+#: The types of a request's values, as who writes JSON calls them.
+WORDS: Final[Mapping[type, str]] = {str: "a text", bool: "true or false", int: "a whole number"}
+
 
 def parse_request(body: Mapping[str, Any]) -> GameRequest:
     """The game that a body asks for. Raises SeatError for a value of another type, and for a name."""
     kinds = {"game": str, "opponent": str, "clock": bool, "seat": int, "hints": bool, "name": str}
     given = {"name": "", **body}
     for key, kind in kinds.items():
-        if type(given.get(key)) is not kind:
-            raise SeatError(f"expected {key} as a {kind.__name__}, got {given.get(key)!r:.40}")
+        if key not in given:
+            raise SeatError(f"expected {key}, {WORDS[kind]}, got none")
+        if type(given[key]) is not kind:
+            raise SeatError(f"expected {key}, {WORDS[kind]}, got {json.dumps(given[key]):.40}")
     given["name"] = parse_name(given["name"])
     return GameRequest(**{key: given[key] for key in kinds})
 

@@ -6,6 +6,7 @@ GET /, /game.html, /site-DIGEST.js, /tv     as `bundle.site_files` makes them
 from __future__ import annotations
 
 import gzip
+import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import cache, lru_cache, partial
 from hashlib import sha256
@@ -13,9 +14,12 @@ from html import escape
 from typing import Final
 from urllib.parse import urlencode
 
+from starlette.datastructures import Headers
+from starlette.middleware.gzip import GZipMiddleware
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
+from starlette.types import Receive, Scope, Send
 
 from arena_server.web.bundle import LASTING, NAME, site_files
 from arena_server.web.identity import NO_IDENTITY, SiteIdentity
@@ -33,6 +37,8 @@ KINDS: Final = {
 }
 #: The pages of which a link shows what they are about: all but the organiser's.
 PREVIEWED: Final = ("index", "contest", "bot", "game", "tv", *PLAIN)
+
+REFUSED: Final = re.compile(r"gzip\s*;\s*q=0(?:\.0*)?\s*(?:,|$)")
 
 
 class Pages:
@@ -81,9 +87,24 @@ class StaticFile:
     async def answer(self, request: Request) -> Response:
         if _has(request.headers.get("if-none-match", ""), self._headers["ETag"]):
             return Response(status_code=304, headers=self._headers)
-        if "gzip" in request.headers.get("accept-encoding", ""):
+        if takes_gzip(request.headers):
             return Response(self._packed, headers=self._headers | {"Content-Encoding": "gzip"})
         return Response(self._data, headers=self._headers)
+
+
+def takes_gzip(headers: Headers) -> bool:
+    """Whether Accept-Encoding names gzip, and not as refused (`gzip;q=0`, RFC 9110)."""
+    given = headers.get("accept-encoding", "").lower()
+    return "gzip" in given and REFUSED.search(given) is None
+
+
+class DocumentPacking(GZipMiddleware):
+    """It looks for the name of gzip alone: a request that refuses it comes here as one that names none."""
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if not takes_gzip(Headers(scope=scope)):
+            scope = {**scope, "headers": [each for each in scope["headers"] if each[0] != b"accept-encoding"]}
+        await super().__call__(scope, receive, send)
 
 
 def _has(given: str, tag: str) -> bool:

@@ -8,6 +8,7 @@
 from __future__ import annotations
 
 import ipaddress
+import re
 import secrets
 import socket
 import threading
@@ -46,6 +47,7 @@ PAGE_HEADERS = (
 )
 #: Browsers ignore it, and complain, unless the address is of this machine or the connection encrypted.
 ISOLATION = (b"cross-origin-opener-policy", b"same-origin")
+BEARER = re.compile("bearer +", re.IGNORECASE)
 #: Games that an address starts: each against an engine takes a process.
 STARTS = Budget(10, 6 * SECOND)
 #: Pictures that the site draws, for all who ask: each takes 0.1 s, of the processor that a referee needs too.
@@ -58,6 +60,13 @@ def shown_once(document: dict[str, Any]) -> JSONResponse:
     It is the only way in which a secret that an order has made leaves the server.
     """
     return JSONResponse(document, headers={"Cache-Control": "no-store"})
+
+
+def bearer_of(request: Request) -> str:
+    """The token of a request, also without a scheme; the scheme counts in letters of any case (RFC 9110)."""
+    given = request.headers.get("authorization", "")
+    scheme = BEARER.match(given)
+    return given if scheme is None else given[scheme.end() :]
 
 
 class WrongSecrets:

@@ -37,7 +37,6 @@ from time import monotonic
 from typing import Any, Final
 
 from starlette.middleware import Middleware
-from starlette.middleware.gzip import GZipMiddleware
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Route
@@ -48,7 +47,7 @@ from arena_server.web.archive import Archive
 from arena_server.web.feeds import LiveFeed
 from arena_server.web.live_contests import Begun, Held, LiveContests, Served
 from arena_server.web.livestreams import CORS, LiveStreams
-from arena_server.web.pages import API
+from arena_server.web.pages import API, DocumentPacking
 from arena_server.web.previews import Painter, Preview
 from arena_server.web.shared_reads import Endpoint, SharedReads
 from arena_server.web.shown_results import NotFoundError
@@ -92,7 +91,7 @@ class PublicApi:
         endpoints = self.stored.endpoints() | self.live.endpoints()
         streams = LiveStreams(self.live.hub_of, self._most_viewers, self._note)
         # Not for streams: it keeps the head back until the first byte of a body, which they do not have.
-        packing = [Middleware(GZipMiddleware, minimum_size=PACKED_BYTES, compresslevel=5)]
+        packing = [Middleware(DocumentPacking, minimum_size=PACKED_BYTES, compresslevel=5)]
         return [
             *(Route(f"{API}/{path}", self._json(get), middleware=packing) for path, get in endpoints.items()),
             *streams.routes(f"{API}/live"),

@@ -30,7 +30,7 @@ from arena_server.submissions.service import SubmissionService
 from arena_server.terms.submissions import CHUNK_S, UPLOAD_S
 from arena_server.web.bridge import LoopBridge, UnavailableError
 from arena_server.web.host_view import HostView, UnknownContestError
-from arena_server.web.security import WrongSecrets, is_foreign, read_body, small_number
+from arena_server.web.security import WrongSecrets, bearer_of, is_foreign, read_body, small_number
 from arena_server.web.server import DEADLINE
 
 PATH: Final = "/api/v1/submissions"
@@ -84,7 +84,7 @@ class SubmitApi:
     async def _author(self, request: Request) -> Key:
         """The bot whose author sent the request. Raises HTTPException."""
         bot, wanted = request.query_params.get("bot", ""), request.query_params.get("contest")
-        token = request.headers.get("authorization", "").removeprefix("Bearer ")
+        token = bearer_of(request)
         found = await self._bridge.call(lambda: self._view.author_of(wanted, bot, token))
         if found is not None:
             contest, is_sent = found

@@ -65,8 +65,11 @@ def test_the_wish_of_a_request() -> None:
     body = {"game": "xo", "opponent": "xo", "clock": True, "seat": 2, "hints": False}
     assert parse_request(body | {"more": 1}) == GameRequest("xo", "xo", True, 2, False)
     for key in body:
-        with pytest.raises(SeatError, match=f"^expected {key} as a (str|bool|int), got "):
+        kind = "(a text|true or false|a whole number)"
+        with pytest.raises(SeatError, match=rf"^expected {key}, {kind}, got 1\.5$"):
             parse_request(body | {key: 1.5})
+        with pytest.raises(SeatError, match=f"^expected {key}, {kind}, got none$"):
+            parse_request({each: body[each] for each in body if each != key})
     assert parse_request(body | {"name": "ann.2"}).name == "ann.2"
     assert parse_request(body | {"name": " Иван  2"}).name == "Иван 2"
     form = "1 to 32 characters, a letter or digit among them, all of which are seen"

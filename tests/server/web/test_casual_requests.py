@@ -43,8 +43,8 @@ class TestRequests:
                 "no engine 'greedy:library=x' for tictactoe; there are: random, weighted, openlines, perfect",
             ),
             ({"seat": 3}, "expected a seat from 1 to 2, got 3"),
-            ({"seat": True}, "expected seat as a int, got True"),
-            ({"clock": None}, "expected clock as a bool, got None"),
+            ({"seat": True}, "expected seat, a whole number, got true"),
+            ({"clock": None}, "expected clock, true or false, got null"),
             ({"name": "perfect-2"}, "another player is called perfect-2: choose another name"),
         ],
     )

@@ -35,6 +35,7 @@ from arena_server.web.security import (
     PageLimit,
     RateLimit,
     VisitWatch,
+    bearer_of,
     host_name,
     is_page,
     read_body,
@@ -354,6 +355,21 @@ class TestBody:
             chunk = b"800\r\n" + b"x" * 0x800 + b"\r\n"
             data = f"{head}Connection: close\r\n\r\n".encode() + 3 * chunk + b"0\r\n\r\n"
             assert server.send(data).startswith(b"HTTP/1.1 413 ")
+
+
+@pytest.mark.parametrize(
+    ("given", "token"),
+    [
+        ("Bearer t0k", "t0k"),
+        ("bearer t0k", "t0k"),
+        ("BEARER  t0k", "t0k"),
+        ("t0k", "t0k"),
+        ("Basic t0k", "Basic t0k"),
+    ],
+)
+def test_the_scheme_of_a_token_is_of_any_case(given: str, token: str) -> None:
+    request = Request({"type": "http", "headers": [(b"authorization", given.encode())]})
+    assert bearer_of(request) == token
 
 
 def test_a_secret_leaves_by_one_function_which_no_cache_keeps() -> None:

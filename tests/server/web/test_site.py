@@ -232,8 +232,15 @@ class TestServed:
             assert b"content-encoding: gzip" in head.lower()
             assert gzip.decompress(body).decode() == plain
             assert len(body) < len(plain) / 3
-            # Of a few bytes only the head would grow.
-            assert "content-encoding" not in server.ask(f"GET {API}/site.json", "Accept-Encoding: gzip\n")[1]
+            for refused in ("gzip;q=0", "br, GZIP; q=0.000, *", "identity"):
+                for target in (path, "GET /index.html"):
+                    _, headers, text = server.ask(target, f"Accept-Encoding: {refused}\n")
+                    assert "content-encoding" not in headers, refused
+                    assert text == plain or target != path
+            head = server.send(f"{path} HTTP/1.0\nAccept-Encoding: br;q=0, gzip;q=0.01\n\n").partition(
+                b"\r\n\r\n"
+            )[0]
+            assert b"content-encoding: gzip" in head.lower()
 
     def test_one_answer_for_all_that_ask_before_it_is_begun(
         self, database: Path, monkeypatch: pytest.MonkeyPatch
