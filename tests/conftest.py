@@ -6,7 +6,8 @@ import fcntl
 import gc
 import os
 import signal
-from collections.abc import Generator
+from collections.abc import Generator, Iterator
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -33,10 +34,15 @@ settings.load_profile("fixed")
 #: How many of the examples that a property asks for are drawn, by profile. One that asks for none draws those
 #: of its profile.
 EXAMPLES = {"fixed": 0.1, "soak": 10}
+#: Empty until a worker of xdist has collected, and thereby compiled, the tests of this clone.
+COMPILED = Path(__file__).parent / "__pycache__" / "compiled"
 
 
 def pytest_configure(config: pytest.Config) -> None:
     """Before anything is started."""
+    if not COMPILED.exists():
+        COMPILED.parent.mkdir(exist_ok=True)
+        COMPILED.touch()
     config.add_cleanup(tether.begin())
     config.add_cleanup(forked.end)
     guard, patch = Guard(), pytest.MonkeyPatch()
@@ -80,6 +86,20 @@ def pytest_pycollect_makeitem(collector: pytest.Collector, obj: object) -> list[
     return None
 
 
+@contextmanager
+def one_compiles() -> Iterator[None]:
+    """In a new clone one worker compiles all modules; the others wait, and find them compiled."""
+    if "PYTEST_XDIST_WORKER" not in os.environ or COMPILED.read_text():
+        yield
+        return
+    with COMPILED.open("a") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if COMPILED.read_text():
+            fcntl.flock(lock, fcntl.LOCK_UN)
+        yield
+        COMPILED.write_text("all")
+
+
 @pytest.hookimpl(wrapper=True)
 def pytest_collection() -> Generator[None, object, object]:
     """8,000 tests live until the end: the garbage collector does not look at them again and again.
@@ -88,7 +108,8 @@ def pytest_collection() -> Generator[None, object, object]:
     """
     gc.disable()
     try:
-        return (yield)
+        with one_compiles():
+            return (yield)
     finally:
         gc.freeze()
         gc.set_threshold(20_000, 20, 20)
@@ -98,6 +119,16 @@ def pytest_collection() -> Generator[None, object, object]:
 #: The lanes of the tests that need a real clock or a process, by folder; all others are one more. Each takes
 #: as long as the others. `make test` has a worker more than there are lanes: while they wait, it does not.
 LANES = {"tests/server/web": "web", "tests/docs": "web", "tests/server": "server"}
+#: Tests of numba and compiled kernels: to load these takes a second, which one worker does for all.
+KERNELS = (
+    "tests/engines",
+    "tests/benchmarks/test_figures.py",
+    "tests/benchmarks/test_rivals.py",
+    "tests/cli/test_engines.py",
+    "tests/cli/test_local_bots.py",
+    "tests/docs/test_engines_page.py",
+    "tests/museum/test_history.py",
+)
 
 
 def is_slow(item: pytest.Item) -> bool:
@@ -108,9 +139,9 @@ def group(items: list[pytest.Item]) -> None:
     """With xdist the tests of a group run one after the other, on one worker; the first groups begin first.
 
     The lanes are groups: of their tests one a lane runs at once, whatever the number of workers. The
-    others of a file are a group, so that what a fixture or a cache has for them is made once. Groups with
-    `slow` tests, those of the simulation (seconds each) and large ones begin early: at the end no worker
-    is left alone with a long one.
+    others of a file are a group, so that what a fixture or a cache has for them is made once, and those of
+    numba. Groups with `slow` tests, those of the simulation (seconds each) and large ones begin early: at the
+    end no worker is left alone with a long one.
     """
     groups: dict[str, list[pytest.Item]] = {}
     for item in items:
@@ -118,7 +149,7 @@ def group(items: list[pytest.Item]) -> None:
         if item.get_closest_marker("real"):
             name = "real-" + next((lane for root, lane in LANES.items() if file.is_relative_to(root)), "else")
         else:
-            name = str(file)
+            name = "kernels" if any(map(file.is_relative_to, KERNELS)) else str(file)
         item.add_marker(pytest.mark.xdist_group(name))
         groups.setdefault(name, []).append(item)
 
