@@ -12,6 +12,7 @@ import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from arena_server.core.life import ABORTED, STOPPED
 from arena_server.errors import ArenaError
 from arena_server.host.host import Host, HostObserver
 from arena_server.host.log_events import SeasonStageBegun, SeasonStageNotBegun
@@ -76,7 +77,8 @@ class PlannedContests(HostObserver):
 
     def _may_end(self, name: str) -> bool:
         if (hosted := self._host.contests.get(name)) is not None:
-            return hosted.failure is None
+            # One that is aborted leads to none, and one that is stopped to none of this server.
+            return hosted.failure is None and hosted.reason not in (ABORTED, STOPPED)
         return name in self._planned and self._may_begin(self._planned[name])
 
     def added(self, hosted: ContestRun) -> None:
@@ -104,6 +106,7 @@ class PlannedContests(HostObserver):
             if here and each.name not in self._beginning:
                 self._held.discard(each.name)
                 self._beginning[each.name] = asyncio.ensure_future(self._begin(each))
+        self._tell()
 
     async def _begin(self, planned: PlannedContest) -> None:
         name = planned.name
