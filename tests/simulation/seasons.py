@@ -1,7 +1,8 @@
 """A season at its edges: orders and deaths before, at and after the change from one stage to the next.
 
 The first stage is a contest of `edges.py`. When it is over the real store has what its server leaves, the
-rule of the server draws who comes, and the second stage begins beside it, with the same machines of the bots.
+rule of the server draws who comes, and the second stage begins beside it, with the same machines of the bots;
+so does a third one, where there is one.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ from arena_server.store.stages import begun_stages, check_entrants, draw_entrant
 from arena_server.terms.config import Entrant
 from arena_server.terms.stages import SeasonStage, load_stages
 
-ONE, TWO = "end-one", "end-two"
+STAGES = ONE, TWO, THREE = "end-one", "end-two", "end-three"
 RULES: Mapping[str, str] = {
     "the first two": '{ stage = "one", first = 2 }',
     "all": '{ stage = "one" }',
@@ -39,17 +40,24 @@ RULES: Mapping[str, str] = {
     "by ratings": '{ stage = "one", first = 2, by = "ratings" }',
 }
 #: A stage, and the moment of it; at the change the first is over and the second has not begun.
-MOMENTS = ("one before", "one first", "one last", "change", "two before", "two first", "two last", "two over")
+MOMENTS = (
+    *("one before", "one first", "one last", "change", "two before", "two first", "two last", "two over"),
+    *("three before", "three first", "three over"),
+)
 ORDERED = (*SCRIPTS, "kick {bot}; stop", "disqualify {bot} lost", "token {bot}", "remove {bot}; kick {other}")
 
 
 class SeasonCell(NamedTuple):
-    """`cell` has the first stage; `form` is that of the second, `moment` one of MOMENTS."""
+    """`cell` has the first stage; `form` is that of the second, `moment` one of MOMENTS.
+
+    `third` is the format of the third one, empty if there is none.
+    """
 
     cell: Cell
     form: str
     rule: str
     moment: str
+    third: str = ""
 
 
 def drawn_season(rng: Random, moment: str, script: str) -> SeasonCell:
@@ -57,8 +65,10 @@ def drawn_season(rng: Random, moment: str, script: str) -> SeasonCell:
     while True:
         cell = any_cell(rng, moment.split()[-1], script, range(2, 6))
         case = SeasonCell(cell, rng.choice(list(FORMATS)), rng.choice(list(RULES)), moment)
-        second = cell._replace(form=case.form, bots=max(3, cell.bots))
-        if refused(cell) is refused(second) is None and _is_season(case):
+        if moment.startswith("three") or (not moment.startswith("two") and rng.random() < 0.3):
+            case = case._replace(third=rng.choice(list(FORMATS)))
+        later = [cell._replace(form=form, bots=max(3, cell.bots)) for form in (case.form, case.third) if form]
+        if not any(map(refused, (cell, *later))) and _is_season(case):
             return case
 
 
@@ -66,11 +76,16 @@ def stages_of(folder: Path, case: SeasonCell) -> list[SeasonStage]:
     """The stages as a file has them."""
     path = folder / "season.toml"
     bots = "".join(f'[[bot]]\nname = "{name}"\n' for name in NAMES[: case.cell.bots])
-    options = "".join(f"{key} = {json.dumps(value)}\n" for key, value in FORMATS[case.form].items())
-    format_ = case.form.split()[0]
-    two = f'[[stage]]\nname = "two"\nformat = "{format_}"\nentrants_from = {RULES[case.rule]}\n{options}'
-    path.write_text(f'[contest]\nname = "end"\ngames_per_pair = 2\n[[stage]]\nname = "one"\n{two}{bots}')
+    two = _stage("two", case.form, RULES[case.rule])
+    three = _stage("three", case.third, '{ stage = "two", first = 3 }') if case.third else ""
+    head = '[contest]\nname = "end"\ngames_per_pair = 2\n[[stage]]\nname = "one"\n'
+    path.write_text(f"{head}{two}{three}{bots}")
     return load_stages(path)
+
+
+def _stage(name: str, form: str, rule: str) -> str:
+    options = "".join(f"{key} = {json.dumps(value)}\n" for key, value in FORMATS[form].items())
+    return f'[[stage]]\nname = "{name}"\nformat = "{form.split()[0]}"\nentrants_from = {rule}\n{options}'
 
 
 def _is_season(case: SeasonCell) -> bool:
@@ -84,124 +99,139 @@ def _is_season(case: SeasonCell) -> bool:
 
 
 class Season(Watched):
-    """The two stages of a season; the script is played in that of its moment."""
+    """The stages of a season; the script is played in that of its moment."""
 
     def __init__(self, case: SeasonCell) -> None:
         self.case = case
         self._stage, *_ = case.moment.split()
-        #: Why the second does not begin; who was drawn, and drawn again.
+        #: The stages that are to come, and why the next one does not begin; who was drawn, and drawn again.
+        self.to_come = [TWO, THREE][: 1 + bool(case.third)]
         self.problem: str | None = None
-        self.drawn: list[list[str]] = []
+        self.drawn: dict[str, list[list[str]]] = {name: [] for name in self.to_come}
         super().__init__(case.cell, [], ONE)
         server = self.world.server
         server.begins = self._starts
-        server.awaits = lambda: self.two is None and self.problem is None and not self._is_held
-        server.is_closed = lambda name: self.two is not None
-
-    @property
-    def two(self) -> Part | None:
-        """The second stage, once it has begun."""
-        return next(iter(self.world.parts[1:]), None)
+        server.awaits = lambda: self._leads_on and not self._is_held
+        server.is_closed = lambda name: name != self.part.plan.config.name
 
     @property
     def part(self) -> Part:
-        return self.two or self.world.parts[0]
+        """The last stage that has begun."""
+        return self.world.parts[-1]
+
+    @property
+    def _leads_on(self) -> bool:
+        """Whether a stage is still to begin."""
+        return bool(self.to_come) and self.problem is None
+
+    @property
+    def _ending(self) -> str | None:
+        return self.world.server.reasons.get(self.part.plan.config.name)
 
     @property
     def _is_held(self) -> bool:
-        """The first one is drained: another server goes on with it."""
-        return self.world.ending == STOPPED
+        """The last one is drained: another server goes on with it."""
+        return self._ending == STOPPED
 
     # -- the change
 
     def _starts(self, process: SimulatedProcess) -> None:
         """A server is started: it looks at what has begun."""
         for name, run in process.runs.items():
-            run.contest.leads_on = name == ONE and self.two is None and self.problem is None
-        if self.world.ending not in (None, STOPPED):
+            run.contest.leads_on = name == self.part.plan.config.name and self._leads_on
+        if self._ending not in (None, STOPPED):
             process.later(0, self._plan)
 
     def _looked_at(self, name: str, status: str) -> None:
         if status == RUNNING:
             return
-        if name == ONE and self.two is None and self.problem is None and status != STOPPED:
+        if name == self.part.plan.config.name and status != STOPPED:
             self._plan()
         # A moment that does not come is after the end, as in `edges.py`.
-        if name == TWO or self._stage != "two":
+        if name == f"end-{self._stage}" or self._stage == "change" or STAGES.index(name) > self._number:
             self._begin()
+
+    @property
+    def _number(self) -> int:
+        return STAGES.index(f"end-{self._stage}")
 
     def _plan(self) -> None:
         """Draw who comes on a thread, which takes a while."""
-        if self.two is None and self.problem is None:
-            self.world.server.process.later(self.rng.randrange(1, 20) * MS, self._begin_two)
+        if self._leads_on:
+            number = len(self.world.parts)
+            self.world.server.process.later(self.rng.randrange(1, 20) * MS, lambda: self._begin_stage(number))
 
-    def _begin_two(self) -> None:
-        world, ending = self.world, self.world.ending
-        if self.two is not None or self.problem is not None or ending in (None, STOPPED):
+    def _begin_stage(self, number: int) -> None:
+        world, ending, last = self.world, self._ending, self.part
+        if number != len(world.parts) or not self._leads_on or ending in (None, STOPPED):
             return
         with TemporaryDirectory() as folder:
             plan, entrants = self._draw(Path(folder), str(ending))
-        one = world.server.runs[ONE].contest
-        one.leads_on = False
+        last.contest.leads_on = False
         if plan is None:
             return
+        del self.to_come[0]
         part = world.prepare(plan)
         part.entrants = entrants
         part.clients = {name: client for name, client in world.clients.items() if name in entrants}
         self.watch(part.checker)
         world.begin(part)
-        if self._stage == "two" and self.cell.moment == "before":
+        part.contest.leads_on = self._leads_on
+        if plan.config.name == f"end-{self._stage}" and self.cell.moment == "before":
             self._begin()
 
     def _draw(self, folder: Path, ending: str) -> tuple[Plan | None, dict[str, Entrant]]:
-        world = self.world
-        one, two = stages_of(folder, self.case)
+        world, name, last = self.world, self.to_come[0], self.part
+        stages = stages_of(folder, self.case)
+        stage = next(each for each in stages if each.name == name)
         path = folder / "arena.db"
-        write(world, path, ending)
-        begun = begun_stages((one, two), latest_contests(path, [ONE, TWO]))
+        for part in world.parts:
+            write(world, path, str(world.server.reasons[part.plan.config.name]), part=part)
+        begun = begun_stages(stages, latest_contests(path, [each.name for each in stages]))
         try:
             with Results(path) as results:
-                late = late_bots(results, begun.values(), two.pool)
-                names, origin = draw_entrants(results, two, {ONE: 1}, late)
-            self.drawn.append(names)
-            self._expect(names, two.sources[0])
-            file = two.seated(names, "season.toml", late)
+                late = late_bots(results, begun.values(), stage.pool)
+                names, origin = draw_entrants(results, stage, {last.plan.config.name: len(world.parts)}, late)
+            self.drawn[name].append(names)
+            self._expect(names, stage.sources[0], self.drawn[name][0])
+            file = stage.seated(names, "season.toml", late)
         except (StoreError, ConfigError) as problem:
             self.problem = str(problem)
             assert "\n" not in self.problem
-            done = self.world.contest.status.progress().done
+            done = last.contest.status.progress().done
             if isinstance(problem, StoreError):
                 assert ending == ABORTED or done == 0, self.problem
             return None, {}
         assert ending != ABORTED
         config = replace(
             config_of(self.cell),
-            name=TWO,
-            format=self.case.form.split()[0],
-            format_options=dict(FORMATS[self.case.form]),
-            seed=self.cell.seed + 1,
+            name=name,
+            format=(form := self.case.third if name == THREE else self.case.form).split()[0],
+            format_options=dict(FORMATS[form]),
+            seed=self.cell.seed + len(world.parts),
             absent_ms=4_000,  # BYE lets them come after 2 s
             origin=origin,
         )
         digests = {bot.name: bot.token_sha256 for bot in file.bot}
         entrants = {
-            name: replace(world.entrants[name], token_sha256=digest or world.entrants[name].token_sha256)
-            for name, digest in digests.items()
+            bot: replace(world.entrants[bot], token_sha256=digest or world.entrants[bot].token_sha256)
+            for bot, digest in digests.items()
         }
         self._check_tokens(entrants)
-        kinds = {name: world.kinds[name] for name in names}
-        return Plan(config, kinds), entrants
+        kinds = {bot: world.kinds[bot] for bot in names}
+        slots = {bot: count for bot, count in world.parts[0].plan.slots.items() if bot in kinds}
+        return Plan(config, kinds, slots=slots), entrants
 
-    def _expect(self, names: list[str], source: Source) -> None:
-        """Who comes, by the table and the states of the bots alone."""
-        overview = self.world.contest.status.overview()
+    def _expect(self, names: list[str], source: Source, first: list[str]) -> None:
+        """Who comes, by the table and the states of the bots alone; `first` came when it was drawn first."""
+        overview = self.part.contest.status.overview()
         out = {bot.name for bot in overview.bots if bot.where in (KICKED, WITHDRAWN)}
         ranks = {row.name: row.rank for row in overview.progress.standings if row.name not in out}
         assert len(set(names)) == len(names)
         assert out.isdisjoint(names), (names, out)
         left = max(0, len(ranks) - source.after)
         assert len(names) == (left if source.first is None else min(source.first, left))
-        assert self.world.ending not in FINAL or names == self.drawn[0]
+        assert self._ending not in FINAL or names == first
         if source.by == "table":
             come = [ranks[name] for name in names]
             assert come == sorted(come)
@@ -213,11 +243,12 @@ class Season(Watched):
 
     def _check_tokens(self, entrants: Mapping[str, Entrant]) -> None:
         """Each has the token that it had last."""
-        own = {name: each.token_sha256 for name, each in self.world.entrants.items()}
-        newest = dict(own)
-        for order in self.world.contest.status.overview().orders:
-            if order.verb in ("token", "add"):
-                newest[order.target] = NEW_TOKEN if order.verb == "token" else own[order.target]
+        newest = {name: each.token_sha256 for name, each in self.world.entrants.items()}
+        for part in self.world.parts:
+            own = {name: each.token_sha256 for name, each in part.entrants.items()}
+            for order in part.contest.status.overview().orders:
+                if order.verb in ("token", "add"):
+                    newest[order.target] = NEW_TOKEN if order.verb == "token" else own[order.target]
         assert all(each.token_sha256 == newest[name] for name, each in entrants.items())
 
     # -- when
@@ -226,8 +257,7 @@ class Season(Watched):
         return self._begun or self.problem is not None or self._is_held
 
     def _is_now(self) -> bool:
-        in_two = self.two is not None
-        return in_two == (self._stage == "two") and self.cell.moment != "change" and super()._is_now()
+        return self.part.plan.config.name == f"end-{self._stage}" and super()._is_now()
 
 
 def played(case: SeasonCell) -> Season:
@@ -240,13 +270,12 @@ def played(case: SeasonCell) -> Season:
         assert name in world.server.reasons, f"{name} has not ended"
         check_end(world, part)
         check_second_start(world, part)
-    if season.two is None:
-        assert season.problem is not None or world.ending == STOPPED
-        return season
+    assert not season.to_come or season.problem is not None or season._is_held
     with TemporaryDirectory() as folder:
         path = Path(folder) / "arena.db"
         for part in world.parts:
             write(world, path, world.server.reasons[part.plan.config.name], part=part)
         with Results(path) as results:
-            assert check_entrants(results, results.contest("2")) is None
+            for number in range(2, len(world.parts) + 1):
+                assert check_entrants(results, results.contest(str(number))) is None
     return season
