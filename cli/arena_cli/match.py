@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from arena_cli.local_bots import is_command
-from arena_cli.match_league import league
+from arena_cli.match_league import league, played_before
 from arena_cli.match_options import MatchOptions
 from arena_cli.match_run import CONTEST, MatchPlan, MatchRun, needs_processes
 from arena_cli.options import (
@@ -145,8 +145,12 @@ def _play_league(players: Sequence[str], seats: int, plan: MatchPlan, options: M
     make_folder(options.logs)
 
     failed: list[ArenaError] = []
+    over = played_before(players, seats, plan, database) if database is not None and not options.new else {}
 
     def play(run: MatchRun) -> bool:
+        if database is not None and run.spec.name in over:
+            run.count_all(database, over[run.spec.name])
+            return False
         try:
             if database is not None and not options.new:
                 run.resume(database)

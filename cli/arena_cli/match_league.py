@@ -6,8 +6,10 @@ from collections.abc import Callable, Sequence
 from itertools import combinations
 from typing import Any
 
+from arena_cli.match_resume import league_results
 from arena_cli.match_run import CONTEST, MatchPlan, MatchRun
 from arena_server.errors import ConfigError
+from arena_server.store.database import database_of
 
 
 def play_here(run: MatchRun) -> bool:
@@ -40,7 +42,7 @@ def league(
     faults: dict[str, list[str]] = {}
     games = 0
     for group in combinations(range(len(players)), seats):
-        name = "-".join([CONTEST, *(str(at + 1) for at in group)]) if stored else CONTEST
+        name = _name(group) if stored else CONTEST
         run = MatchRun(plan, [players[at] for at in group], 0 if stored else games, name)
         interrupted = play(run)
         games += run.games
@@ -59,6 +61,22 @@ def league(
         "table": table if seats == 2 else None,
         "faults": faults,
     }, interrupted
+
+
+def played_before(
+    players: Sequence[str], seats: int, plan: MatchPlan, database: str
+) -> dict[str, list[dict[str, Any]]]:
+    """The results of the matches that `database` has of the unfinished league of the same command, by name.
+
+    Raises StoreError for a database that cannot be used.
+    """
+    groups = combinations(range(len(players)), seats)
+    runs = [MatchRun(plan, [players[at] for at in group], 0, _name(group)) for group in groups]
+    return league_results(database_of(database), [run.spec for run in runs])
+
+
+def _name(group: Sequence[int]) -> str:
+    return "-".join([CONTEST, *(str(at + 1) for at in group)])
 
 
 def _standings(players: Sequence[str], plan: MatchPlan, points: Sequence[Sequence[float]]) -> dict[str, Any]:

@@ -9,11 +9,17 @@ from typing import Any
 
 from arena_protocol.record import VOID
 from arena_protocol.record_codec import decode
-from arena_server.core.life import FINAL
+from arena_server.core.life import FINAL, FINISHED
 from arena_server.errors import ConfigError, EmptyDatabaseError, OtherConfigError
 from arena_server.places.reporter import result_json
 from arena_server.store.database import Database
-from arena_server.store.preflight import check_contest, check_writable, config_json, latest_contests
+from arena_server.store.preflight import (
+    StoredContest,
+    check_contest,
+    check_writable,
+    config_json,
+    latest_contests,
+)
 from arena_server.store.reader import Results
 from arena_server.terms.spec import ContestSpec
 
@@ -57,16 +63,53 @@ def finished_results(database: Database, spec: ContestSpec) -> list[dict[str, An
     stored = latest_contests(database, [spec.name]).get(spec.name)
     if stored is None:
         return None
-    given = config_json(spec.config, [entrant.name for entrant in spec.entrants])
-    before = {"seed": stored.seed, **stored.config}
-    for key, value in {"seed": str(spec.config.seed), **given}.items():
-        if before.get(key, value) != value:
-            raise ConfigError(
-                f"{database}: has a climb with another bot, ladder or option ({spec.name} has other {key}); "
-                "give another file, or remove it"
-            )
+    if (key := _other_key(stored, spec)) is not None:
+        raise ConfigError(
+            f"{database}: has a climb with another bot, ladder or option ({spec.name} has other {key}); "
+            "give another file, or remove it"
+        )
     if stored.status not in FINAL:
         return None
     with Results(database) as results:
-        contest = results.contest(str(stored.number))
-        return [result_json(decode(row["record"])) for row in results.games.rows(contest, withheld=True)]
+        return _results_of(results, stored)
+
+
+def league_results(database: Database, specs: Sequence[ContestSpec]) -> dict[str, list[dict[str, Any]]]:
+    """The results of the matches that are over of a league that is not, by name; `specs` are in its order.
+
+    Raises StoreError for a database that cannot be used.
+    """
+    check_writable(database)
+    found = latest_contests(database, [spec.name for spec in specs])
+    over: list[StoredContest] = []
+    for spec in specs:
+        stored = found.get(spec.name)
+        if stored is None or stored.status != FINISHED or _other_key(stored, spec) is not None:
+            break
+        # One that began before the match before it is of an earlier league.
+        if over and stored.number < over[-1].number:
+            break
+        over.append(stored)
+    if not over or len(over) == len(specs):
+        return {}
+    with Results(database) as results:
+        return {stored.name: _results_of(results, stored) for stored in over}
+
+
+def _other_key(stored: StoredContest, spec: ContestSpec) -> str | None:
+    """A key in which a contest differs from this `spec`."""
+    given = config_json(spec.config, [entrant.name for entrant in spec.entrants])
+    before = {"seed": stored.seed, **stored.config}
+    return next(
+        (
+            key
+            for key, value in {"seed": str(spec.config.seed), **given}.items()
+            if before.get(key, value) != value
+        ),
+        None,
+    )
+
+
+def _results_of(results: Results, stored: StoredContest) -> list[dict[str, Any]]:
+    contest = results.contest(str(stored.number))
+    return [result_json(decode(row["record"])) for row in results.games.rows(contest, withheld=True)]

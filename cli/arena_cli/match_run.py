@@ -47,6 +47,7 @@ from arena_server.stats.scores import (
 from arena_server.store.database import database_of
 from arena_server.terms.config import ContestConfig
 from arena_server.terms.sandbox import DEFAULT_LIMITS, ContainerLimits
+from arena_server.terms.spec import ContestSpec
 
 #: The name of the contest in the database of --keep.
 CONTEST = "match"
@@ -176,12 +177,23 @@ class MatchRun(ProgressListener):
             if self.decided:
                 return
 
+    @property
+    def spec(self) -> ContestSpec:
+        """The match as a contest."""
+        return self._contest.spec()
+
+    def count_all(self, database: str, results: Sequence[dict[str, Any]]) -> None:
+        """Count all games of the match, which `database` has; they are not played again."""
+        for result in results:
+            self._count(result)
+        self.say(f"match: {database} has all {self.games} games of {self.spec.name}")
+
     def resume(self, database: str) -> None:
         """Go on with the unfinished match of the same command in `database`, if it has one without a verdict.
 
         Raises StoreError for a database that cannot be used.
         """
-        spec = self._contest.spec()
+        spec = self.spec
         earlier = earlier_results(database_of(database), spec)
         if earlier is None:
             return

@@ -37,7 +37,7 @@ class _SilentRun(MatchRun):
 
     def take(self, database: str) -> bool:
         """Count the games that `database` has of this match; return whether those are all."""
-        finished = finished_results(database_of(database), self._contest.spec())
+        finished = finished_results(database_of(database), self.spec)
         for result in finished or ():
             self._count(result)
         if finished is None:

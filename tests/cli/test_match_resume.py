@@ -15,8 +15,10 @@ import pytest
 from tests.forked import Arena
 from tests.server.programs import PATIENCE_S, inside
 from tests.server.records import Kept
+from tests.slices import all_of
 
 from arena_cli.engine_games import play
+from arena_cli.match_league import played_before
 from arena_cli.match_run import MatchPlan, MatchRun
 from arena_cli.workers import WorkerOptions
 from arena_engines.registry import create
@@ -44,10 +46,10 @@ def played(
     plan: MatchPlan = PLAN,
     status: str | None = None,
     annulled: tuple[int, ...] = (),
+    run: MatchRun | None = None,
 ) -> None:
-    """A match of PLAYERS that its server left after this number of games, or ended."""
-    run = MatchRun(plan, PLAYERS)
-    spec = run._contest.spec()
+    """A match, of PLAYERS by default, that its server left after this number of games, or ended."""
+    spec = (run or MatchRun(plan, PLAYERS)).spec
     config, names = spec.config, [entrant.name for entrant in spec.entrants]
     rules = make_game(config.game, config.options)
     form = format_of(config, names, rules.seats)
@@ -75,7 +77,7 @@ def test_nothing_of_an_excluded_worker_counts(tmp_path: Path) -> None:
     """The answer is that of a match without its results, also on the next server."""
     plan = replace(PLAN, workers=WorkerOptions(on="local:1"))
     rules = make_game("insertion", {"plies": 6})
-    run, other, spec = (*(MatchRun(plan, PLAYERS) for _ in "ab"), MatchRun(plan, PLAYERS)._contest.spec())
+    run, other, spec = (*(MatchRun(plan, PLAYERS) for _ in "ab"), MatchRun(plan, PLAYERS).spec)
     form = format_of(spec.config, [entrant.name for entrant in spec.entrants], rules.seats)
     for pairing in form.planned(1, 9):
         engines = [create(name, "insertion") for name in pairing.names]
@@ -102,7 +104,7 @@ def test_games_that_were_played_count(
     run = resumed(tmp_path / "m.db")
     whole = MatchRun(replace(PLAN, deals=2), PLAYERS)
     whole.play_here()
-    assert (run.games, run._contest.spec().new) == (5, False)
+    assert (run.games, run.spec.new) == (5, False)
     assert run.answer() | {"most_ms": 0} == whole.answer() | {"most_ms": 0}
     said = capsys.readouterr().err.splitlines()[0]
     assert (
@@ -130,7 +132,7 @@ def test_another_match_begins(
     """It is over, or decided, or what was ended is not the match of this command."""
     played(tmp_path / "m.db", 12, status=status)
     run = resumed(tmp_path / "m.db", players, replace(PLAN, **other))
-    assert (run.games, run.decided, run._contest.spec().new) == (0, False, True)
+    assert (run.games, run.decided, run.spec.new) == (0, False, True)
     assert run.answer()["games"] == 0
 
 
@@ -221,6 +223,70 @@ def test_errors_of_a_kept_database_name_the_options_of_the_command(
     line = "arena: x.db: contest 1 is being played by another server; stop that one, or "
     assert said("match greedy random --deals 1", "x.db") == f"{line}begin a new contest by --new"
     assert said("climb greedy", "x.db") == f"{line}begin a new contest in another file"
+
+
+LEAGUE = ("greedy", "dummy", "random")
+SHORT = replace(PLAN, deals=1)
+#: Matches by their players, each with the games that were played and the status: None is killed.
+WHOLE = [((0, 1), 2, "finished"), ((0, 2), 2, "finished"), ((1, 2), 2, "finished")]
+
+
+@all_of(
+    ("matches", "taken", "seed"),
+    [
+        ([], [], 1),
+        ([((0, 1), 1, None)], [], 1),
+        ([((0, 1), 1, "stopped")], [], 1),
+        ([((0, 1), 2, "aborted")], [], 1),
+        (WHOLE[:1], ["match-1-2"], 1),
+        (WHOLE[:1], [], 2),
+        ([WHOLE[0], ((0, 2), 1, None)], ["match-1-2"], 1),
+        (WHOLE[:2], ["match-1-2", "match-1-3"], 1),
+        (WHOLE, [], 1),
+        ([*WHOLE, ((0, 1), 1, None)], [], 1),
+        ([*WHOLE, WHOLE[0]], ["match-1-2"], 1),
+        ([*WHOLE, WHOLE[0], ((0, 2), 1, None)], ["match-1-2"], 1),
+        ([*WHOLE, *WHOLE], [], 1),
+    ],
+)
+def test_a_league_that_was_ended_plays_no_finished_match_again(
+    matches: list[tuple[tuple[int, int], int, str | None]], taken: list[str], seed: int, tmp_path: Path
+) -> None:
+    database = tmp_path / f"{len(list(tmp_path.iterdir()))}.db"
+    for pair, games, status in matches:
+        name = "-".join(["match", *(str(at + 1) for at in pair)])
+        run = MatchRun(SHORT, [LEAGUE[at] for at in pair], 0, name)
+        played(database, games, SHORT, status, run=run)
+    before = played_before(LEAGUE, 2, replace(SHORT, seed=seed), f"sqlite:///{database}")
+    assert {name: [result["game"] for result in results] for name, results in before.items()} == {
+        name: ["g1", "g2"] for name in taken
+    }
+
+
+def test_a_finished_match_of_a_league_counts_as_if_it_were_played(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plan = MatchPlan(game="insertion", options={"plies": 6}, deals=1, clock_ms=20_000, seed=2006)
+    first = MatchRun(plan, LEAGUE[:2], 0, "match-1-2")
+    played(tmp_path / "m.db", 2, plan, "finished", run=first)
+    begun: list[str] = []
+
+    def plays(run: MatchRun, *_: object) -> bool:
+        begun.append(run.spec.name)
+        run.play_here()
+        run.last = {"ended": "finished"}
+        return False
+
+    monkeypatch.setattr(MatchRun, "play_processes", plays)
+    words = ["match", *LEAGUE, "--option", "plies=6", "--deals", "1", "--json"]
+    outcome = inside(*words, "--keep", "m.db", cwd=tmp_path)
+    assert (outcome.code, begun) == (0, ["match-1-3", "match-2-3"])
+    assert outcome.err.splitlines()[0] == "match: sqlite:///m.db has all 2 games of match-1-2"
+    whole = inside(*words, "--keep", "other.db", cwd=tmp_path)
+    assert begun[2:] == ["match-1-2", "match-1-3", "match-2-3"]
+    tables = [json.loads(each.out)["table"] for each in (outcome, whole)]
+    assert tables[0][0][1] == tables[1][0][1]
+    assert tables[0][1][0] == tables[1][1][0]
 
 
 def test_a_league_without_a_game_prints_its_error_alone(
