@@ -12,7 +12,17 @@ import pytest
 from tests.server.peers import PATIENCE_S, Peer, RunningDriver, running_driver
 
 from arena_protocol.framing import CLIENT_LINE_LIMIT
-from arena_server.core.effects import CloseConnection, Effect, Finished, Marker, Mute, Send, TurnMark, Unmute
+from arena_server.core.effects import (
+    CloseConnection,
+    Effect,
+    Finished,
+    Journal,
+    Marker,
+    Mute,
+    Send,
+    TurnMark,
+    Unmute,
+)
 from arena_server.core.events import Event, Flushed, LineTooLong, Lost, Opened, Received, Tick
 from arena_server.core.log_events import BotAbsent
 from arena_server.host import connection, driver
@@ -333,6 +343,38 @@ async def test_a_driver_that_stays_joins_what_it_sends(monkeypatch: pytest.Monke
         assert await first.line() == b"bye"
         await second.say(b"leave\n")
         assert await second.line() == b"bye"
+
+
+@pytest.mark.parametrize(
+    ("said", "waits"),
+    [(b"quick\n", True), (b"entry\n", False), (b"quick\n" * (LINES_PER_WAKEUP + 1), False)],
+    ids=["nothing", "commit", "lines"],
+)
+async def test_a_driver_waits_itself_unless_the_loop_has_what_it_waits_for(
+    monkeypatch: pytest.MonkeyPatch, said: bytes, *, waits: bool
+) -> None:
+    monkeypatch.setattr(driver, "STAY_NS", 10**15)
+    waited: list[float] = []
+
+    def answer(event: Event) -> list[Effect]:
+        assert isinstance(event, Received)
+        return [Journal(((1, "ready", 1),))] if event.line == b"entry" else []
+
+    async with running_driver(on(Received, answer)) as here:
+        poller = here.driver._poller
+        poll = poller.poll
+
+        def polled(seconds: float) -> list[tuple[int, int]]:
+            waited.append(seconds)
+            return poll(0)
+
+        monkeypatch.setattr(poller, "poll", polled)
+        peer = await here.visit()
+        await opened(here)
+        await peer.say(said)
+        await here.core.until(Received, said.count(b"\n"))
+        await asyncio.sleep(0)
+        assert any(waited) == waits, waited
 
 
 async def test_log_events_and_the_end_reach_whoever_runs_the_host() -> None:
