@@ -59,7 +59,8 @@ def check_channels(world: World, part: Part, status: str) -> None:
             write(world, path, status, wall.set, part=part)
             wall.set(world.queue.now)
             texts = [json.dumps(said) for said in _compare(path, part, status, contest)]
-            for live in (True, False):
+            # While it runs both follow the same rule.
+            for live in (True,) if status == RUNNING else (True, False):
                 texts += _check_cut(world, path, part, status, wall, live=live)
             _check_backup(world, path, part, contest)
         _check_metrics(part, contest)
@@ -140,8 +141,7 @@ def _check_cut(world: World, path: Path, part: Part, status: str, wall: Wall, *,
     assert len(listed) == min(len(results), ENTRIES) or "is over</title>" in feed, "rounds take entries, too"
     texts = [feed, calendar_text(news, base, wall.now())]
     if not live:
-        if status != RUNNING:  # they take longer than all others
-            texts += [data.decode() for _, data in documents(archive, 1)]
+        texts += [data.decode() for _, data in documents(archive, 1)]
         with Results(path) as opened:
             last, unseen = export._seen(opened, opened.contest("1"))
         hidden = len(stored) - len(results)

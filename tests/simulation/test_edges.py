@@ -18,7 +18,7 @@ PAIRS = list(product(MOMENTS, SCRIPTS))
 #: Of the pairs of a moment and a script, for `make test`.
 SHORT = 24
 #: Of those, in which all readers of the database are asked at each order, and at the second start.
-LOOKED = 2
+LOOKED = 1
 #: Fields, terms and deaths of each pair in the soak run.
 DRAWN = 6
 #: Scripts of each moment after which all channels are read, which takes seconds.

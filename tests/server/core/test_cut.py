@@ -8,7 +8,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.slices import all_of
 
-from arena_server.core.cut import alias, is_alias, may_name, recorded_line, shown_names, shown_until
+from arena_server.core.cut import (
+    alias,
+    end_is_seen,
+    is_alias,
+    may_name,
+    recorded_line,
+    shown_names,
+    shown_until,
+)
 
 MOMENTS = range(4)
 
@@ -25,6 +33,9 @@ def test_a_moment_is_seen_if_every_sentence_lets_it(
     assert (at <= shown_until(now, delay, frozen_at, over=over)) == (not delayed and not frozen)
     written = over or (not delayed and not frozen)
     assert (at <= shown_until(now, delay, frozen_at, over=over, live=False)) == written
+    # An end is not frozen: it thaws.
+    assert end_is_seen(now, delay, at, over=over) == (not delayed)
+    assert end_is_seen(now, delay, at, over=over, live=False) == (over or not delayed)
 
 
 @given(anonymous=st.booleans(), over=st.booleans(), live=st.booleans())
