@@ -6,7 +6,8 @@ import { t } from "./texts.js";
 const HEIGHT = 112;
 const LEFT = 46;
 const BOTTOM = 18;
-/** A ply of a running game that moves the lines by less of the width waits for the next ones. */
+/** Of a quick game that runs the lines are drawn so often, and where they move by so much of the width. */
+const EACH_MS = 3000;
 const LEAST = 1 / 256;
 
 export class Chart {
@@ -40,14 +41,18 @@ export class Chart {
   }
 
   update(timeline) {
+    clearTimeout(this.late);
     const grown = timeline.length - this.length;
-    if (this.timeline !== timeline || timeline.end !== null || grown <= 0 || grown >= LEAST * this.length) {
-      this.#draw(timeline);
-    }
+    const waits = this.timeline === timeline && timeline.end === null && grown > 0;
+    if (waits && grown < LEAST * this.length) return;
+    const draw = () => { this.#draw(timeline); this.point(this.ply); };
+    if (!waits || performance.now() - this.drawnAt >= EACH_MS) draw();
+    else this.late = setTimeout(draw, EACH_MS);
   }
 
   #draw(timeline) {
     this.timeline = timeline;
+    this.drawnAt = performance.now();
     this.length = Math.max(1, timeline.length);
     const all = this.series(timeline);
     const values = all.flat().map(([, value]) => value);

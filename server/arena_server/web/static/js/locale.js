@@ -17,12 +17,13 @@ export class Locale {
     this.code = code;
     this.region = region;
     this.rules = new Intl.PluralRules(code);
+    this.plain = new Intl.NumberFormat(code);
     this.formats = new Map();
   }
 
   /** A number; `options` are those of Intl.NumberFormat. */
-  number(value, options = {}) {
-    return this.made(Intl.NumberFormat, this.code, options).format(value);
+  number(value, options = null) {
+    return (options ? this.made(Intl.NumberFormat, this.code, options) : this.plain).format(value);
   }
 
   /** A Date; `options` are those of Intl.DateTimeFormat. */

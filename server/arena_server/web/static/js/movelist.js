@@ -24,6 +24,8 @@ export class MoveList {
     this.list = el("div",
       { class: `moves by-${columns}`, role: "list", onkeydown: (event) => this.#key(event) });
     this.rows = [];
+    /** The button of the ply that is shown: the one that the tab key reaches. */
+    this.current = null;
     this.element = el("details",
       { class: "moves-box", open: matchMedia("(min-width: 800px)").matches, ontoggle: () => this.show(this.ply) },
       el("summary", {}, t`Moves`), this.list);
@@ -35,7 +37,7 @@ export class MoveList {
     if (step === undefined) return;
     event.preventDefault();
     this.onjump(Math.max(1, this.ply + step));
-    this.list.querySelector("[tabindex='0']").focus({ preventScroll: true });
+    this.current.focus({ preventScroll: true });
   }
 
   show(ply) {
@@ -43,14 +45,15 @@ export class MoveList {
     this.ply = ply;
     const [from, to] = windowOf(ply, timeline.length);
     this.#fill(from, to);
-    const current = list.querySelector("[aria-current]");
-    current?.removeAttribute("aria-current");
-    list.querySelector("[tabindex='0']")?.setAttribute("tabindex", "-1");
+    const before = this.current;
+    before?.removeAttribute("aria-current");
+    before?.setAttribute("tabindex", "-1");
     const row = this.rows[Math.max(0, ply - from)];
-    row?.firstChild.setAttribute("tabindex", "0");
+    this.current = row?.firstChild ?? null;
+    this.current?.setAttribute("tabindex", "0");
     if (!ply || !row) return;
-    row.firstChild.setAttribute("aria-current", "step");
-    if (current !== null && document.activeElement === current) row.firstChild.focus({ preventScroll: true });
+    this.current.setAttribute("aria-current", "step");
+    if (before && document.activeElement === before) this.current.focus({ preventScroll: true });
     // In a folded list it is never called. A row out of sight has no layout to wait for.
     afterLayout(list, () => {
       const box = list.getBoundingClientRect();

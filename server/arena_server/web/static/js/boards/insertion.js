@@ -2,6 +2,7 @@
 
 import { el, stillMotion, svg } from "../dom.js";
 import { SIDE } from "../games/insertion.js";
+import { Belt } from "./belt.js";
 import { Flight } from "./flight.js";
 import { planMarks, tile } from "./pieces.js";
 import { t } from "../texts.js";
@@ -51,9 +52,6 @@ const POINTS = 10;
 /** Pictures on their way are seen above the frame, and not beside it or below. */
 const ROOM = { x: -6, y: -CELL, width: 512, height: 606 };
 
-/** Of the pictures to come as many are shown. */
-const COMING = 40;
-
 const pause = (ms) => new Promise((done) => { setTimeout(done, ms); });
 
 export class InsertionBoard {
@@ -63,8 +61,6 @@ export class InsertionBoard {
     this.rules = rules;
     this.tiles = svg("g", { class: "tiles" });
     this.nodes = new Map();
-    /** The pictures that the belt shows; null before the first position. */
-    this.coming = null;
     /** The position that is drawn as a whole; null during an animation, and after one that was cut off. */
     this.whole = null;
     this.rim = new Map();
@@ -82,9 +78,8 @@ export class InsertionBoard {
     this.plans = svg("g", { class: "plans" });
     this.element.append(this.plans);
     this.flight = new Flight(this.element, ROOM);
-    this.strip = el("div", { class: "strip" });
-    this.belt = el("div", { class: "belt", role: "img" }, this.strip);
-    this.extra = el("div", { class: "belt-box" }, this.belt);
+    this.belt = new Belt(tile);
+    this.extra = el("div", { class: "belt-box" }, this.belt.element);
   }
 
   compact() {
@@ -156,28 +151,17 @@ export class InsertionBoard {
     for (const [move, node] of this.rim) node.classList.toggle("last", last !== null && last?.move === move);
   }
 
-  /** The next pictures move up by one place, all as one layer: that of the first, as `site.css` has it. */
+  /** The next pictures move up by one place, all as one layer. */
   #slideBelt(position, ms) {
     this.#showBelt(position);
-    this.flight.run(this.strip, [{ transform: "translateX(var(--step))" }, { transform: "none" }],
+    this.flight.run(this.belt.strip, [{ transform: "translateX(calc(0.72 * var(--first)))" }, { transform: "none" }],
       { duration: ms, easing: "ease-out" });
   }
 
   #showBelt(position) {
     if (this.extra === null) return;
     const visible = this.rules.visible(position);
-    const coming = visible.slice(0, COMING);
-    if (this.coming === coming) return;
-    // After a ply the belt has gone on by one: the others stay.
-    const rest = this.coming?.slice(1);
-    const kept = rest && coming.startsWith(rest) ? [...this.strip.children].slice(1) : [];
-    this.coming = coming;
-    const chips = [...coming].slice(kept.length)
-      .map((picture) => svg("svg", { viewBox: "-50 -50 100 100", class: "chip" }, tile(Number(picture))));
-    // All of them are put in again: what stays and moves would count as a shift of the layout.
-    this.strip.replaceChildren(...kept, ...chips);
-    this.strip.firstChild?.classList.add("first");
-    this.belt.setAttribute("aria-label", visible ? t`Next pictures: ${[...visible].join(" ")}` : t`No pictures left`);
+    this.belt.show(visible, visible ? t`Next pictures: ${[...visible].join(" ")}` : t`No pictures left`);
   }
 
   /** Play the phases of `step`; `ms` for a phase that moves pictures by one cell. */

@@ -4,6 +4,7 @@
 //   scene    {pieces, marks, text, bar, turn, coming, words}: one position; what is absent is empty
 
 import { el, stillMotion, svg } from "../dom.js";
+import { Belt } from "./belt.js";
 import { piece, planMarks } from "./pieces.js";
 import { said } from "../said.js";
 import { t } from "../texts.js";
@@ -18,8 +19,6 @@ const BUTTON = { width: 2.2 * CELL, height: 0.72 * CELL };
 const WHEEL = { outer: 120, inner: 40, name: 82 };
 /** The width of a text without a board, less what its letters are narrower than high. */
 const TEXT_WIDTH = 600;
-/** Of the pieces to come as many are shown. */
-const COMING = 40;
 
 export class SceneBoard {
   onmove = null;
@@ -41,8 +40,8 @@ export class SceneBoard {
     this.plans = svg("g", { class: "plans" });
     this.element.append(this.plans);
     this.#frame(this.labels.map(({ label: [x, y, , , style] }) => [x, y, style]));
-    this.belt = el("div", { class: "belt", role: "img" });
-    this.extra = el("div", { class: "belt-box", hidden: true }, this.belt);
+    this.belt = new Belt((sign) => piece(sign, layout.styles[sign]));
+    this.extra = el("div", { class: "belt-box", hidden: true }, this.belt.element);
     this.turn = 0;
     /** The cells that have a mark, with its style. */
     this.marked = [];
@@ -194,10 +193,7 @@ export class SceneBoard {
 
   #showComing(coming) {
     this.extra.hidden = !coming;
-    this.belt.replaceChildren(...[...coming].slice(0, COMING)
-      .map((sign, i) => svg("svg", { viewBox: "-50 -50 100 100", class: i ? "chip" : "chip first" },
-        piece(sign, this.layout.styles[sign]))));
-    this.belt.setAttribute("aria-label", t`Next: ${[...coming].join(" ")}`);
+    this.belt.show(coming, t`Next: ${[...coming].join(" ")}`);
   }
 
   animate(step, last) {
