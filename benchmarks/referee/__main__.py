@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from functools import partial
 from typing import Annotated
 
 import typer
@@ -27,17 +28,21 @@ def referee(
     python: Annotated[
         str, typer.Option(help="Interpreter of the environment whose `arena serve` is measured.")
     ] = sys.executable,
+    games: Annotated[
+        list[int] | None,
+        typer.Option("--games", min=1, help="Measure this many games; may be given several times."),
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Measure `arena serve` next to a bare line echo.
 
-    Instant bots play 1, 10, 100 and 1,000 simultaneous games. Prints CPU per ply and plies per
+    Instant bots play 1, 10, 100, 500 and 1,000 simultaneous games. Prints CPU per ply and plies per
     second, and their ratios to the echo's in the same run. The server, the echo and the load are
     separate processes.
 
     Example: arena bench referee --quick
     """
-    measured = run.compare(quick=quick, report=lambda line: typer.echo(line, err=True), python=python)
+    measured = run.compare(games or None, quick=quick, report=partial(typer.echo, err=True), python=python)
     if as_json:
         print_json(measured)
     else:

@@ -6,7 +6,7 @@ import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -16,7 +16,7 @@ from benchmarks.referee.load import Figures, Load, measure
 from arena_server.errors import ArenaError
 from arena_server.host.sockets import parse_address
 
-GAMES = (1, 10, 100, 1000)
+GAMES = (1, 10, 100, 500, 1000)
 SECONDS = 8.0
 QUICK_GAMES = (1, 10, 100)
 QUICK_SECONDS = 2.0
@@ -40,14 +40,20 @@ max_connections = {bots}
 MOST_GAMES = 100_000
 
 
-def compare(*, quick: bool, report: Callable[[str], None], python: str = sys.executable) -> dict[str, Any]:
-    """Measure all sizes and return what `--json` prints.
+def compare(
+    sizes: Sequence[int] | None = None,
+    *,
+    quick: bool,
+    report: Callable[[str], None],
+    python: str = sys.executable,
+) -> dict[str, Any]:
+    """Measure contests of these sizes, else the usual ones, and return what `--json` prints.
 
     `python` is the interpreter of an environment with `arena`: another one measures another version.
     """
     seconds = QUICK_SECONDS if quick else SECONDS
     rows = []
-    for games in QUICK_GAMES if quick else GAMES:
+    for games in sizes or (QUICK_GAMES if quick else GAMES):
         report(f"{games} games at once ...")
         with echo_server() as server:
             echo = load(server, 2 * games, seconds, echo=True)

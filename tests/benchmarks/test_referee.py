@@ -17,11 +17,10 @@ from arena_server.errors import ArenaError
 @pytest.mark.real
 @pytest.mark.soak
 def test_referee_and_echo_are_measured_in_one_run(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(run, "QUICK_GAMES", (1, 3))
     monkeypatch.setattr(run, "QUICK_SECONDS", 0.3)
     monkeypatch.setattr(run, "WARM_UP_S", 0.1)
     reported: list[str] = []
-    measured = run.compare(quick=True, report=reported.append)
+    measured = run.compare((1, 3), quick=True, report=reported.append)
     assert reported == ["1 games at once ...", "3 games at once ..."]
     assert [row["games"] for row in measured["rows"]] == [1, 3]
     for row in measured["rows"]:
