@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from arena_protocol.errors import ByeReason
-from arena_protocol.messages import Hello, Ping
+from arena_protocol.messages import SPECTATOR, Hello, Ping
 from arena_server.core.clock import NS_PER_MS
 from arena_server.core.commands import Commands
 from arena_server.core.connections import Connections
@@ -82,7 +82,8 @@ class Contest:
     the contest begins, on the clock of the events. With a `past` it goes on where that ends;
     feed it a Tick at once, whose effects are those of the recovery. With `lease_ms` workers play the games
     (`parts/leases.py`), and lose one if they are silent for that long. One that has `ended` is shown as it
-    is: it has no effects but BYE, and those of the order that archives it. It begins, for the first time,
+    is: it has no effects but BYE, and those of the order that archives it; it ended `ended_ago` ns, or longer
+    than spectators' delay. It begins, for the first time,
     once `quorum` bots are there. A game that is interrupted begins again unless it `keeps_plies`. Raises
     ContestConfigError for an impossible configuration, JournalError for an impossible past.
     """
@@ -99,6 +100,7 @@ class Contest:
         quorum: int = 0,
         *,
         keeps_plies: bool = True,
+        ended_ago: int | None = None,
     ) -> None:
         check_numbers(config)
         self._config = config
@@ -144,7 +146,8 @@ class Contest:
         #: The ending of which the shell knows.
         self._reported = ended
         #: The ending, and when this server saw it.
-        self._ended: tuple[str | None, int] = ended, now - config.spectator_delay_ms * NS_PER_MS
+        long_ago = config.spectator_delay_ms * NS_PER_MS
+        self._ended: tuple[str | None, int] = ended, now - (long_ago if ended_ago is None else ended_ago)
         if past is not None:
             recover(past, self._games, self._commands, self._parts, bots, now)
         if not self._was_over:
@@ -217,12 +220,9 @@ class Contest:
             return
         self._connections.add(peer)
         if (reason := self.bye_reason) is not None:
-            again = (
-                _again_ms(reason, leads_on=self.leads_on)
-                if hello.role is None and self.recognises(hello)
-                else None
-            )
-            if self._was_over or again is not None:
+            is_key = hello.role != SPECTATOR and self.recognises(hello)
+            again = _again_ms(reason, leads_on=self.leads_on) if is_key and hello.role is None else None
+            if again is not None or (self._was_over and (is_key or self.tells_end(now))):
                 self._connections.close(peer, reason, now, again)
                 return
         self._handlers.hello(peer, hello, now)

@@ -211,6 +211,7 @@ class ContestRun:
                 None if found is None else found.ended,
                 quorum,
                 keeps_plies=self.spec.keeps_plies,
+                ended_ago=0 if found is None else found.ended_ago,
             )
         except JournalError as error:
             raise damaged(self.database, str(error)) from error

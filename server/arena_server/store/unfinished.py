@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import Any
 
 from sqlalchemy import select
@@ -19,7 +20,7 @@ from arena_server.store.database import LAYOUT, Database
 from arena_server.store.deals import Deals
 from arena_server.store.journal import unpack
 from arena_server.store.preflight import StoredContest
-from arena_server.store.schema import ContestRow, FactRow, GameRow, JournalRow
+from arena_server.store.schema import ContestRow, FactRow, GameRow, JournalRow, now
 from arena_server.store.sources import GameTables, archived_or
 
 #: Games that are looked for by one query.
@@ -31,7 +32,7 @@ class UnfinishedContest:
     """The number of its row, its seed, and everything durable of it.
 
     `lost_rows` is the number of journal rows that were announced and did not survive a power cut. `ended`:
-    how it has ended for good; None: it goes on.
+    how it has ended for good, `ended_ago` ns; None: it goes on.
     """
 
     contest: int
@@ -39,6 +40,7 @@ class UnfinishedContest:
     past: Past
     lost_rows: int = 0
     ended: str | None = None
+    ended_ago: int = 0
 
 
 def find_unfinished(session: Session, name: str, *, over_too: bool = False) -> ContestRow | None:
@@ -73,7 +75,9 @@ def load_unfinished(
         results = tuple(past_games(games, contest, Deals(games, contest).numbers(), layout))
     if is_over(contest, closed=closed):  # it needs no journal any more
         past = Past(results, tuple(kept_entries(session, contest.id)))
-        return UnfinishedContest(contest.id, int(contest.seed), past, ended=contest.status)
+        ago = timedelta() if contest.ended_at is None else max(timedelta(), now() - contest.ended_at)
+        ago_ns = ago // timedelta(microseconds=1) * 1000
+        return UnfinishedContest(contest.id, int(contest.seed), past, ended=contest.status, ended_ago=ago_ns)
     return UnfinishedContest(
         contest.id, int(contest.seed), Past(results, tuple(journal_entries(session, contest)))
     )

@@ -10,10 +10,11 @@ from arena_server.core.contest import Contest
 from arena_server.core.effects import Finished
 from arena_server.core.events import Command, Freeze, Observe, Stop, Tick
 from arena_server.core.router import Member
+from arena_server.terms.config import ContestConfig
 
 from ...slices import all_of
-from .harness import MS
-from .routed import Routed, contest
+from .harness import MS, numbered_secrets
+from .routed import Routed, bot, contest
 
 DELAY = 900
 
@@ -22,19 +23,19 @@ def ended(delay: int, *, frozen: bool = False) -> tuple[Contest, Routed, int, in
     """A contest with a bot, a guest that watches, and one that has only logged in, which is aborted then."""
     one = contest("cup", spectator_delay_ms=delay)
     routed = Routed(Member(one))
-    bot, watcher, guest = (routed.open() for _ in range(3))
-    assert routed.say(bot, "HELLO 1 ann token=ann-cup")[-1].startswith("WELCOME ")
+    player, watcher, guest = (routed.open() for _ in range(3))
+    assert routed.say(player, "HELLO 1 ann token=ann-cup")[-1].startswith("WELCOME ")
     for conn in (watcher, guest):
         assert routed.say(conn, f"HELLO 1 eye{conn} role=spectator")[-1].startswith("WELCOME ")
     routed.router.routes[watcher].received(watcher, b"WATCH *", 0, 0)
     if frozen:
         one.feed(Freeze(0), 0)
-    return one, routed, bot, watcher, guest
+    return one, routed, player, watcher, guest
 
 
 @all_of(("delay", "frozen"), product((0, DELAY), (False, True)))
 def test_the_port(delay: int, frozen: bool) -> None:
-    one, routed, bot, watcher, guest = ended(delay, frozen=frozen)
+    one, routed, player, watcher, guest = ended(delay, frozen=frozen)
     early = routed.open()
     assert routed.lines(early) == ["ARENA 1 arena/test"]
     over = ["BYE reason=aborted"]
@@ -43,8 +44,8 @@ def test_the_port(delay: int, frozen: bool) -> None:
     routed.effects += effects
     assert any(isinstance(each, Finished) for each in effects) == (not delay), "who watches is awaited"
     routed.router.ended(0)
-    sent = _all(routed, bot, watcher, guest, early)
-    assert sent[bot] == over
+    sent = _all(routed, player, watcher, guest, early)
+    assert sent[player] == over
     assert [sent[conn] for conn in (watcher, guest, early)] == [[] if delay else over] * 3
     if delay:
         assert not one.tells_end(delay * MS - 1)
@@ -79,10 +80,30 @@ def _all(routed: Routed, *conns: int) -> dict[int, list[str]]:
     return found
 
 
+@pytest.mark.parametrize("ago", [0, DELAY // 2])
+def test_a_server_that_begins_after_the_end_knows_when_that_was(ago: int) -> None:
+    given = ContestConfig(name="cup", seed=7, spectator_delay_ms=DELAY, login_ms=1_000)
+    bots = [bot("ann", "cup"), bot("bob", "cup")]
+    one = Contest(given, bots, numbered_secrets(), 0, ended="finished", ended_ago=ago * MS)
+    routed = Routed(Member(one))
+    routed.router.ended(0)
+    over = "BYE reason=finished"
+    assert routed.greet("HELLO 1 ann token=ann-cup") == over
+    assert routed.greet("HELLO 1 ann token=x").startswith("ERROR token ")
+    guest = routed.open()
+    assert routed.say(guest, "HELLO 1 eye role=spectator")[-1].startswith("WELCOME ")
+    at = (DELAY - ago) * MS
+    assert one.deadline == at
+    one.feed(Tick(), at)
+    routed.now = at
+    assert routed.lines(guest) == [over]
+    assert routed.lines(routed.open())[-1] == over
+
+
 def test_a_server_that_ends_tells_everybody() -> None:
-    one, routed, bot, watcher, guest = ended(DELAY)
+    one, routed, player, watcher, guest = ended(DELAY)
     one.feed(Stop(), 0)
-    assert set(map(tuple, _all(routed, bot, watcher, guest).values())) == {("BYE reason=stopped",)}
+    assert set(map(tuple, _all(routed, player, watcher, guest).values())) == {("BYE reason=stopped",)}
     assert one.tells_end(0)
 
 

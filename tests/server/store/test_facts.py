@@ -22,6 +22,8 @@ from ..records import Kept, game, opening
 
 PAUSE = Order(1, "pause", "", "jan", 1_800_000_000_000, "lunch")
 RESUME = Order(2, "resume", "", "eve", 1_800_000_060_000, "")
+#: In ns: longer ago than the test can take.
+HOUR = 3_600 * 10**9
 ENTRIES: tuple[Entry, ...] = ((0, "order", *PAUSE), (0, "order", *RESUME))
 
 
@@ -74,7 +76,7 @@ def test_what_is_said_of_a_contest_that_is_over_is_a_fact_at_once(database: Data
         kept.append(*ENTRIES)
         kept.wait_for(1)
         ended = Queue[None]()
-        kept.writer.end("finished", lambda: ended.put(None))
+        kept.writer.end("finished", lambda: ended.put(None), HOUR)
         ended.get(timeout=150)
         seen = 1
     else:
@@ -83,6 +85,7 @@ def test_what_is_said_of_a_contest_that_is_over_is_a_fact_at_once(database: Data
         found = kept.find()
         assert found is not None
         assert found.ended == "finished"
+        assert 0 <= found.ended_ago < HOUR
     kept.append(*ARCHIVED, (0, "keys", "ann", ()))
     kept.wait_for(seen + 1)
     assert [order.verb for order in orders(database)] == ["pause", "resume", "archive"]
@@ -92,6 +95,7 @@ def test_what_is_said_of_a_contest_that_is_over_is_a_fact_at_once(database: Data
     again.close()
     assert past is not None
     assert past.past.entries == ENTRIES + ARCHIVED
+    assert (past.ended_ago >= HOUR) == (by == "the same server")
 
 
 def test_they_can_be_read_while_the_contest_goes_on(database: Database) -> None:
