@@ -1,14 +1,17 @@
-"""What scripts, examples and documents import of the packages is there, also after a module has moved."""
+"""What scripts, examples and documents import of the packages is there; a server loads nothing heavy."""
 
 from __future__ import annotations
 
 import ast
 import re
+import subprocess
+import sys
 from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
 from textwrap import dedent
 
+import pytest
 from tests.slices import all_of
 
 ROOT = Path(__file__).parents[1]
@@ -58,3 +61,17 @@ def test_what_is_imported_is_there(path: Path) -> None:
 def test_a_module_that_has_moved_is_found() -> None:
     code = "import arena_server\nfrom arena_server.core.gone import A\nfrom arena_server.core import life, b"
     assert missing(code) == ["arena_server.core.gone.A", "arena_server.core.b"]
+
+
+#: The modules of a server and of its pages, and what they load when they need it, or never.
+SERVER = (
+    "arena_server.core.contest, arena_server.store, arena_server.host.listener, arena_server.web.thread, "
+    "arena_cli.app, arena_cli.serve"
+)
+LATER = {"http.server", "numba", "numpy", "prometheus_client", "starlette", "tests", "trio", "uvicorn"}
+
+
+@pytest.mark.real
+def test_a_server_loads_nothing_heavy_before_it_listens() -> None:
+    program = f"import sys, {SERVER}; print(*sorted({LATER} & set(sys.modules)))"
+    assert subprocess.check_output([sys.executable, "-c", program], text=True) == "\n"

@@ -147,12 +147,6 @@ def test_a_supervised_server_ends_with_its_supervisor(tmp_path: Path) -> None:
     assert server.wait(PATIENCE_S) == 0
 
 
-@pytest.mark.parametrize("heavy", ["numpy", "numba", "trio"])
-def test_a_server_imports_no_heavy_library(heavy: str) -> None:
-    program = f"import sys; import arena_cli.app, arena_cli.serve; sys.exit({heavy!r} in sys.modules)"
-    assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0
-
-
 @pytest.mark.soak
 def test_little_is_loaded_before_the_port_is_open(tmp_path: Path) -> None:
     config = tmp_path / "c.toml"

@@ -139,14 +139,6 @@ class TestTheCommand:
         assert (printed["seed"], printed["games"], printed["digest"]) == (3, alone.games, alone.digest)
         assert printed["faults"] == dict(alone.faults)
 
-    @pytest.mark.real
-    def test_the_server_never_loads_it(self) -> None:
-        program = (
-            "import sys; import arena_cli.app, arena_cli.serve\n"
-            "sys.exit(any(name.startswith('tests') for name in sys.modules))"
-        )
-        assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0
-
 
 def test_virtual_time_is_free() -> None:
     """Hours of waiting for bots that are away cost nothing."""
