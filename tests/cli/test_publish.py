@@ -7,15 +7,13 @@ import json
 import os
 import re
 import shutil
-import sqlite3
 from collections.abc import Callable
-from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from tests.server.programs import Shell
-from tests.server.records import Kept, game, opening
+from tests.server.records import Kept, change, game, opening
 
 from arena_protocol.record import FaultRecord
 from arena_server.errors import StoreError
@@ -32,13 +30,6 @@ def path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "home").mkdir()
     monkeypatch.chdir(tmp_path / "home")
     return tmp_path / "home" / "arena.db"
-
-
-def change(*statements: str) -> None:
-    with closing(sqlite3.connect("arena.db")) as database:
-        for statement in statements:
-            database.execute(statement)
-        database.commit()
 
 
 def contents(folder: Path) -> dict[str, bytes]:
@@ -113,7 +104,7 @@ SET_BACK = (
 def test_a_database_that_was_set_back(shell: Shell, statements: tuple[str, ...], line: str) -> None:
     shell("publish", "public")
     before = contents(Path("public"))
-    change(*statements)
+    change(Path("arena.db"), *statements)
     published = r"arena: 6 games of contest 1 trial were published at \S+, "
     for words in (("verify", "--published", "public"), ("publish", "public")):
         outcome = shell(*words)
@@ -125,7 +116,7 @@ def test_a_database_that_was_set_back(shell: Shell, statements: tuple[str, ...],
 
 def test_a_record_behind_a_true_head_is_checked_too(here: Path, shell: Shell) -> None:
     shell("publish", "public")
-    change("UPDATE games SET record = x'00' WHERE place = 2")
+    change(Path("arena.db"), "UPDATE games SET record = x'00' WHERE place = 2")
     outcome = shell("verify", "--published", "public")
     assert (outcome.code, outcome.out) == (1, "")
     assert outcome.err.startswith("arena: not verified: ")

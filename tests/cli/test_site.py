@@ -4,24 +4,17 @@ from __future__ import annotations
 
 import json
 import re
-import sqlite3
 from base64 import b64encode
-from contextlib import closing
 from html import unescape
 from pathlib import Path
 
 import pytest
 from tests.server.programs import Shell
+from tests.server.records import change
 
 from arena_cli.site import PAGES
 from arena_server.web.archive import Archive
 from arena_server.web.bundle import SHARED
-
-
-def change(folder: Path, statement: str, *values: object) -> None:
-    with closing(sqlite3.connect(folder / "arena.db")) as database:
-        assert database.execute(statement, values).rowcount >= 1
-        database.commit()
 
 
 def test_the_documents_are_those_of_the_api(here: Path, shell: Shell) -> None:
@@ -76,8 +69,8 @@ def test_games_that_are_not_played_are_in_the_schedule(here: Path, shell: Shell)
     api = here / "public" / "api" / "v1" / "contests" / "1"
     shell("site", "public")
     assert not (api / "schedule-0.json").exists()
-    change(here, "DELETE FROM faults WHERE game_pk IN (SELECT id FROM games WHERE place > 4)")
-    change(here, "DELETE FROM games WHERE place > 4")
+    change(here / "arena.db", "DELETE FROM faults WHERE game_pk IN (SELECT id FROM games WHERE place > 4)")
+    change(here / "arena.db", "DELETE FROM games WHERE place > 4")
     assert json.loads(shell("site", "public", "--json").out)["games"] == 4
     document = json.loads((api.parent / "1.json").read_bytes())
     assert (document["games_played"], document["schedule"]["games"]) == (4, 6)
@@ -150,7 +143,7 @@ def test_a_folder_with_other_files_is_left_alone(here: Path, shell: Shell) -> No
 
 
 def test_a_damaged_record(here: Path, shell: Shell) -> None:
-    change(here, "UPDATE games SET record = substr(record, 1, 50) WHERE game_id = 'g2'")
+    change(here / "arena.db", "UPDATE games SET record = substr(record, 1, 50) WHERE game_id = 'g2'")
     outcome = shell("site", "public")
     assert outcome.code == 1
     assert outcome.line.startswith("arena: game g2: ")

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import json
 import shutil
-import sqlite3
 from collections.abc import Iterator
-from contextlib import closing
 from pathlib import Path
 
 import pytest
 from tests.cli.reports import unpacked
 from tests.server.programs import Shell
+from tests.server.records import change
 
 from arena_server.web.archive import Archive
 
@@ -20,24 +19,21 @@ from arena_server.web.archive import Archive
 def stored_meanwhile(here: Path) -> Iterator[None]:
     """The last game of six is stored just before the archive reads the contest."""
     shutil.copy("arena.db", "all.db")
-    change("DELETE FROM games WHERE place > 5")
+    change(Path("arena.db"), "DELETE FROM games WHERE place > 5")
     with pytest.MonkeyPatch.context() as patch:
         read = Archive.contest
 
         def contest(archive: Archive, number: int) -> dict[str, object]:
             patch.undo()
-            change("ATTACH 'all.db' AS whole", "INSERT INTO games SELECT * FROM whole.games WHERE place > 5")
+            change(
+                Path("arena.db"),
+                "ATTACH 'all.db' AS whole",
+                "INSERT INTO games SELECT * FROM whole.games WHERE place > 5",
+            )
             return read(archive, number)
 
         patch.setattr(Archive, "contest", contest)
         yield
-
-
-def change(*statements: str) -> None:
-    with closing(sqlite3.connect("arena.db")) as database:
-        for statement in statements:
-            database.execute(statement)
-        database.commit()
 
 
 @pytest.mark.usefixtures("stored_meanwhile")

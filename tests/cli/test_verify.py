@@ -3,20 +3,13 @@
 from __future__ import annotations
 
 import json
-import sqlite3
-from contextlib import closing
 from pathlib import Path
 
 import pytest
 from tests.server.programs import Shell
+from tests.server.records import change
 
 from arena_cli import verify
-
-
-def change(folder: Path, statement: str, *values: object) -> None:
-    with closing(sqlite3.connect(folder / "arena.db")) as database:
-        assert database.execute(statement, values).rowcount == 1
-        database.commit()
 
 
 class TestVerify:
@@ -58,7 +51,7 @@ class TestVerify:
         outcome = shell("verify", str(path))
         assert (outcome.code, outcome.out) == (1, "")
         assert outcome.line.startswith(f"arena: not verified: game {path}: damaged record: ")
-        change(here, "UPDATE games SET record = ? WHERE game_id = 'g2'", bytes(data))
+        change(here / "arena.db", "UPDATE games SET record = :data WHERE game_id = 'g2'", data=bytes(data))
         outcome = shell("verify")
         assert outcome.code == 1
         assert outcome.line.startswith("arena: not verified: game g2: damaged record: ")
@@ -75,18 +68,18 @@ class TestVerify:
     def test_a_changed_column_is_refused_too(
         self, here: Path, shell: Shell, column: str, value: object, words: str
     ) -> None:
-        change(here, f"UPDATE games SET {column} = ? WHERE game_id = 'g1'", value)
+        change(here / "arena.db", f"UPDATE games SET {column} = :value WHERE game_id = 'g1'", value=value)
         outcome = shell("verify")
         assert outcome.code == 1
         assert outcome.line.startswith("arena: not verified: game g1, database: ")
         assert words in outcome.line
 
     def test_a_deleted_fault_is_found(self, here: Path, shell: Shell) -> None:
-        change(here, "DELETE FROM faults WHERE id = (SELECT min(id) FROM faults)")
+        change(here / "arena.db", "DELETE FROM faults WHERE id = (SELECT min(id) FROM faults)")
         assert ", database: faults: expected [(" in shell("verify").line
 
     def test_a_column_that_is_no_json(self, here: Path, shell: Shell) -> None:
-        change(here, "UPDATE games SET totals = 'nonsense' WHERE game_id = 'g1'")
+        change(here / "arena.db", "UPDATE games SET totals = 'nonsense' WHERE game_id = 'g1'")
         outcome = shell("verify")
         assert outcome.code == 1
         assert outcome.line.startswith("arena: arena.db: the database is damaged (")
@@ -118,8 +111,8 @@ class TestVerify:
         )
 
     def test_several_wrong_games_are_counted(self, here: Path, shell: Shell) -> None:
-        change(here, "UPDATE games SET plies = 3 WHERE game_id = 'g1'")
-        change(here, "UPDATE games SET plies = 3 WHERE game_id = 'g4'")
+        change(here / "arena.db", "UPDATE games SET plies = 3 WHERE game_id = 'g1'")
+        change(here / "arena.db", "UPDATE games SET plies = 3 WHERE game_id = 'g4'")
         outcome = shell("verify", "--json")
         assert outcome.code == 1
         assert outcome.line.endswith("(and 1 more games)")

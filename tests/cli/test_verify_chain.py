@@ -15,6 +15,7 @@ import pytest
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 from tests.server.programs import Gate, Outcome, Players, Server, Shell, contest
+from tests.server.records import change
 from tests.slices import rows as slice_of
 
 from arena_server.store.chain import GENESIS, ChainLink, audit, extend
@@ -33,14 +34,13 @@ def rows(folder: Path) -> list[tuple[int, str, bytes, bytes]]:
         return database.execute("SELECT place, game_id, record, chain FROM games ORDER BY id").fetchall()
 
 
-def change(folder: Path, statement: str, *values: object) -> None:
-    with closing(sqlite3.connect(folder / "arena.db")) as database:
-        assert database.execute(statement, values).rowcount >= 1
-        database.commit()
-
-
 def set_record(folder: Path, place: int, record: bytes) -> None:
-    change(folder, "UPDATE games SET record = ? WHERE place = ?", record, place)
+    change(
+        folder / "arena.db",
+        "UPDATE games SET record = :record WHERE place = :place",
+        record=record,
+        place=place,
+    )
 
 
 def wrong(outcome: Outcome) -> list[tuple[str | None, str]]:
@@ -90,7 +90,9 @@ class TestVerify:
     def test_a_true_record_of_another_contest_is_refused(self, here: Path, shell: Shell) -> None:
         """It verifies by itself, and its name and numbers fit; only the chain knows."""
         _, game_id, _, chain = rows(here)[2]
-        change(here, "UPDATE games SET chain = ? WHERE place = 3", sha256(chain).digest())
+        change(
+            here / "arena.db", "UPDATE games SET chain = :value WHERE place = 3", value=sha256(chain).digest()
+        )
         assert wrong(shell("verify", "--json")) == [(game_id, f"game {game_id}: its chain value was changed")]
 
     def test_exchanged_records(self, here: Path, shell: Shell) -> None:
@@ -123,7 +125,7 @@ class TestVerify:
         "column", ["stored_at = '2006-01-01 00:00:00.000000'", """agents = '["x", null]'"""]
     )
     def test_what_the_record_does_not_say(self, here: Path, shell: Shell, column: str) -> None:
-        change(here, f"UPDATE games SET {column} WHERE place = 2")
+        change(here / "arena.db", f"UPDATE games SET {column} WHERE place = 2")
         ((name, text),) = wrong(shell("verify", "--json"))
         assert text == f"game {name}: its row does not match its SHA-256 digest"
         assert shell("verify", str(name)).code == 1
@@ -131,7 +133,7 @@ class TestVerify:
     def test_a_row_put_in(self, here: Path, shell: Shell) -> None:
         columns = 'contest_id, names, totals, "end", plies, stored_at, record, chain, checksum'
         change(
-            here,
+            here / "arena.db",
             f"INSERT INTO games (game_id, place, {columns}) "
             f"SELECT 'g99', 7, {columns} FROM games WHERE place = 1",
         )
@@ -143,8 +145,14 @@ class TestVerify:
         value = GENESIS
         for place, (old, _, record, _) in enumerate(reversed(rows(here)), start=1):
             value = extend(value, record)
-            change(here, "UPDATE games SET place = ?, chain = ? WHERE place = ?", 100 + place, value, old)
-        change(here, "UPDATE games SET place = place - 100")
+            change(
+                here / "arena.db",
+                "UPDATE games SET place = :place, chain = :value WHERE place = :old",
+                place=100 + place,
+                value=value,
+                old=old,
+            )
+        change(here / "arena.db", "UPDATE games SET place = place - 100")
         engine = open_engine(here / "arena.db")
         with Session(engine) as session:
             forged = session.get_one(ContestRow, 1)
@@ -300,7 +308,7 @@ class TestRenewHead:
             "verified: 6 games of 1 contests; written: arena.db-head\n"
         )
         assert shell("standings").code == shell("verify").code == 0
-        change(here, "DELETE FROM games WHERE place = 6")
+        change(here / "arena.db", "DELETE FROM games WHERE place = 6")
         assert shell("standings").line.startswith(
             "arena: arena.db: 1 announced result of contest 1 trial is "
         )

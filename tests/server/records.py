@@ -7,17 +7,29 @@ from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, datetime, timedelta
 from queue import SimpleQueue
 
+from sqlalchemy import text
+
 from arena_protocol.record import FaultRecord, GameRecord, PlyRecord
 from arena_server.core.effects import Effect, Journal, Store
 from arena_server.core.facts import Separated
 from arena_server.core.journal import CONTEST, Entry, entry_of
 from arena_server.errors import StoreError
 from arena_server.store.database import ContestHeader, Database
+from arena_server.store.engines import open_engine
 from arena_server.store.unfinished import UnfinishedContest
 from arena_server.store.writer import Writer
 from arena_server.terms.config import ContestConfig
 
 PATIENCE_S = 150.0
+
+
+def change(database: Database, *statements: str, **values: object) -> None:
+    """Change a database behind the server's back, each time at least a row."""
+    engine = open_engine(database)
+    with engine.begin() as connection:
+        for statement in statements:
+            assert connection.execute(text(statement), values).rowcount, statement
+    engine.dispose()
 
 
 class Kept:

@@ -18,7 +18,7 @@ from arena_server.store.database import LAYOUT, Database
 from arena_server.store.engines import open_engine
 from arena_server.store.reader import Results
 
-from ..records import Kept, game, opening
+from ..records import Kept, change, game, opening
 
 PAUSE = Order(1, "pause", "", "jan", 1_800_000_000_000, "lunch")
 RESUME = Order(2, "resume", "", "eve", 1_800_000_060_000, "")
@@ -30,13 +30,6 @@ ENTRIES: tuple[Entry, ...] = ((0, "order", *PAUSE), (0, "order", *RESUME))
 def orders(database: Database) -> list[Order]:
     with Results(database) as results:
         return results.facts.orders(results.contest())
-
-
-def change(database: Database, statement: str) -> None:
-    engine = open_engine(database)
-    with engine.begin() as connection:
-        connection.execute(text(statement))
-    engine.dispose()
 
 
 def begin(database: Database, *entries: Entry, end: str | None = None) -> None:

@@ -27,7 +27,7 @@ from arena_server.store.reader import Results
 from arena_server.store.schema import GameRow, game_checksum
 from arena_server.terms.config import Entrant
 
-from ..records import Kept, game, keep, opening
+from ..records import Kept, change, game, keep, opening
 
 HERE = Path(__file__).parent
 NEVER = datetime(9999, 1, 1)
@@ -49,13 +49,6 @@ def older(path: Path) -> Path:
 def layout_of(path: Path) -> int:
     with closing(sqlite3.connect(path)) as database:
         return int(database.execute("PRAGMA user_version").fetchone()[0])
-
-
-def change(database: Database, statement: str) -> None:
-    engine = open_engine(database)
-    with engine.begin() as connection:
-        connection.execute(text(statement))
-    engine.dispose()
 
 
 def test_it_is_read_as_it_is(older: Path) -> None:

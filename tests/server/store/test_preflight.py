@@ -10,13 +10,11 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from sqlalchemy import text
 
 from arena_protocol.games.insertion import Insertion
 from arena_server.core.journal import Entry
 from arena_server.errors import StoreError
 from arena_server.store.database import LAYOUT, ContestHeader, Database, Postgres
-from arena_server.store.engines import open_engine
 from arena_server.store.journal import pack
 from arena_server.store.preflight import (
     COLUMNS,
@@ -34,7 +32,7 @@ from arena_server.store.schema import Base
 
 from ..postgres import Cluster
 from ..programs import Server, contest, inside
-from ..records import Kept, game, keep, opening
+from ..records import Kept, change, game, keep, opening
 
 ENTRY: Entry = (1, "offer", ("a", "b"), 1, ())
 
@@ -49,14 +47,6 @@ def refused(database: Database, wanted: ContestHeader | None = None) -> str:
     with pytest.raises(StoreError) as caught:
         look(database, wanted)
     return str(caught.value).removeprefix(f"{database}: ")
-
-
-def change(database: Database, statement: str, **values: object) -> None:
-    """Change a database behind the server's back."""
-    engine = open_engine(database)
-    with engine.begin() as connection:
-        connection.execute(text(statement), values)
-    engine.dispose()
 
 
 @pytest.fixture

@@ -21,7 +21,7 @@ from arena_server.store.preflight import check_writable
 from arena_server.store.reader import Results
 
 from ..postgres import Cluster
-from ..records import Kept, game, keep, opening, shown
+from ..records import Kept, change, game, keep, opening, shown
 
 OPERATING = Path(__file__).parents[3] / "docs" / "operating.md"
 
@@ -153,12 +153,6 @@ class TestReader:
             assert decode(results.games.record(contest, "g11")) == game(11)
             with pytest.raises(StoreError, match=r"no game 'g12' in contest 1 trial$"):
                 results.games.record(contest, "g12")
-
-
-def change(path: Path, statement: str) -> None:
-    with closing(sqlite3.connect(path)) as other:
-        assert other.execute(statement).rowcount == 1
-        other.commit()
 
 
 class TestChangedRows:

@@ -36,8 +36,7 @@ from arena_server.store.plans import table_of
 from arena_server.store.reader import Results
 from arena_server.store.sums import Endings
 
-from ..records import game, opening
-from .test_layout import change
+from ..records import change, game, opening
 
 NAMES = ("ann", "bob", "cy", "dee")
 KINDS = ("illegal", "timeout", "flood")

@@ -36,8 +36,7 @@ from arena_server.web.pages import API, Pages
 from arena_server.web.security import REQUESTS_A_PAGE, PageHeaders, RateLimit
 from arena_server.web.site import PublicApi
 
-from ..records import Kept, game, opening
-from ..store.test_layout import change
+from ..records import Kept, change, game, opening
 from .browser import LIMIT_MS, Watched
 from .running import Running, running
 
