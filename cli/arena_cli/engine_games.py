@@ -53,7 +53,6 @@ class _SharedState:
 
 
 def play(setting: Setting, engines: Sequence[Engine], now: Clock = time.monotonic_ns) -> GameRecord:
-    """Play a game, with an engine for each seat."""
     return _play(setting, engines, now, setting.names)
 
 

@@ -243,7 +243,6 @@ class MatchRun(ProgressListener):
         }
 
     def faults_of(self, player: int) -> list[str]:
-        """A line for each fault of a player."""
         return [line for at, _, line in self._faults if at == player]
 
     def check_complete(self) -> None:

@@ -157,7 +157,6 @@ class _Run:
 
 @asynccontextmanager
 async def _waiting(event: asyncio.Event) -> AsyncIterator[asyncio.Future[Any]]:
-    """A task that waits for the event."""
     task = asyncio.ensure_future(event.wait())
     try:
         yield task

@@ -252,7 +252,6 @@ def _checked(
 
 
 def _server_command(contest: SeatedContest, options: TournamentOptions) -> list[str]:
-    """The command of the tournament's server."""
     from arena_cli.workers import ARENA
 
     config, file = contest.path, contest.file

@@ -137,7 +137,6 @@ class _Finished:
 
 
 def _run(case: Case[B], bench: B) -> CaseResult:
-    """Run one case on its bench."""
     return _finish(case.run, bench).result(case)
 
 

@@ -179,7 +179,6 @@ class _Session(Generic[Received, Sent]):
         return line
 
     def _row(self, message: Message) -> str:
-        """Return the row of the tables for a message."""
         if isinstance(message, Game) and message.seat == 0:
             return GAME_WATCHED
         if isinstance(message, Zombie) and message.seat not in (None, self.seat):

@@ -193,7 +193,6 @@ class Brain:
         return max(1, left) if left < UNLIMITED else None
 
     def _turn_time(self) -> int | None:
-        """The time for this move."""
         return max(1, self._info["timeout_turn"]) if "timeout_turn" in self._info else None
 
     # -- INFO, END ------------------------------------------------------------------------------------

@@ -258,7 +258,6 @@ class Bridge:
         return welcomed
 
     async def _flush_seat(self, writer: asyncio.StreamWriter) -> None:
-        """Send what the seat has to send."""
         writer.write(self._seat.link.data_to_send())
         with suppress(ConnectionError):
             await writer.drain()

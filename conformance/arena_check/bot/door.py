@@ -129,7 +129,6 @@ class Listening:
             self._listener.setblocking(True)
 
     def close(self) -> None:
-        """Close the port."""
         self._listener.close()
 
 

@@ -87,7 +87,6 @@ class Client:
         self.send_bytes("".join(f"{line}\n" for line in lines).encode("ascii"))
 
     def send_bytes(self, data: bytes) -> None:
-        """Send bytes as they are."""
         self._wire.send(data)
 
     @property

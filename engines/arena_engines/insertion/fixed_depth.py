@@ -78,7 +78,6 @@ class PlacedValue(NamedTuple):
 
 
 def depth_parameter(default: int) -> Parameter:
-    """Return the parameter `depth` with this default."""
     return Parameter("depth", default, 1, MAX_DEPTH, play_only=True)
 
 

@@ -86,7 +86,6 @@ class Admission:
             raise _NO_MORE_OF_ADDRESS
 
     def add_guest(self, conn: int, host: str) -> None:
-        """Count a guest."""
         self._guests.add(conn, host)
 
     def logged_in(self, conn: int) -> None:

@@ -116,7 +116,6 @@ class Connections:
                 self.close(slot.peer, ByeReason.KICKED, now)
 
     def keep_keys(self, bot: Bot) -> None:
-        """Journal the keys of a bot."""
         self._out.fact(bot.keys)
         self._out.fact(bot.former_keys)
 

@@ -48,7 +48,6 @@ class ResultCounter:
         return round(self._used_ms[name] / plies) if plies else None
 
     def add(self, game: PastGame) -> None:
-        """Count one game."""
         self.plies += game.plies
         if game.end == VOID:
             self.void += 1

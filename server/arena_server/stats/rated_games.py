@@ -168,7 +168,6 @@ class GrowingGames(Generic[Key]):
         self._counts: list[int] = []
 
     def add(self, key: Key, count: int) -> None:
-        """Add `count` pairings."""
         number = self._keys.get(key)
         if number is None:
             number = self._keys[key] = self._number_of(self._observe(key))

@@ -350,7 +350,6 @@ class _Queries:
         return [number for (number,) in self._rows("SELECT id FROM contests WHERE status = 'running'")]
 
     def latest(self, name: str) -> StoredContest | None:
-        """The latest contest of this name."""
         mine = f"name = {self._parameter} ORDER BY id DESC LIMIT 1"
         row = self._rows(f"SELECT id, seed, status, config FROM contests WHERE {mine}", name).fetchone()  # noqa: S608
         if row is None:

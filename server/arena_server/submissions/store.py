@@ -82,7 +82,6 @@ class VersionStore:
     # -- files
 
     def upload(self, name: str) -> Path:
-        """The place of an upload."""
         return self._folder / f"{name}.part"
 
     def keep(self, upload: Path, number: int) -> None:

@@ -130,7 +130,6 @@ _WORDS: Final = {kind: word for word, kind in _KINDS.items()}
 
 
 def fact_json(fact: VersionFact) -> dict[str, Any]:
-    """A fact as JSON types."""
     return {"fact": _WORDS[type(fact)], **asdict(fact)}
 
 

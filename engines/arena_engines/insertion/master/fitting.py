@@ -232,7 +232,6 @@ def points_near(point: Point) -> Iterator[Point]:
 
 
 def point_of(model: OpponentModel) -> Point:
-    """Return the point of a fitted model."""
     return Point(*divmod(model.view - GRID, len(FELL_WEIGHTS)), model.depth)
 
 

@@ -91,7 +91,6 @@ def fill_places(places: Array, size: int) -> None:
 
 
 def clear(board: Board) -> None:
-    """Empty the board."""
     grid, _, places, lines, _, _, ranks, _, totals, undo = board
     grid[:, :] = 0
     ranks[:, :] = 0

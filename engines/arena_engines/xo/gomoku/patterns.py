@@ -105,7 +105,6 @@ def fill_cells(cell_table: Array) -> None:
 
 
 def cell_rank(code: int) -> int:
-    """The rank of a cell code."""
     highest = fours = open_threes = 0
     for _ in range(4):
         highest = max(highest, code % SHAPES)

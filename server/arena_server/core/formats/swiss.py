@@ -356,7 +356,6 @@ def forbidden_pairs(groups: Iterable[Sequence[str]]) -> frozenset[frozenset[str]
 
 
 def opponents(name: str, pairs: Iterable[frozenset[str]]) -> frozenset[str]:
-    """Who is in a pair with `name`."""
     return frozenset(other for pair in pairs if name in pair for other in pair - {name})
 
 

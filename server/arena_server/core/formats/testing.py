@@ -85,7 +85,6 @@ class Play:
         self.form.free(name, self.slots[name] - sum(name in game.names for game in self.running))
 
     def start(self) -> None:
-        """Start what can start."""
         for game in iter(self.form.next, None):
             assert game.number not in self.handed_out, "handed out twice"
             assert set(game.names) <= self.here, "of a bot that is not present"
