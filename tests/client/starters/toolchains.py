@@ -18,6 +18,8 @@ FOLDER = Path(__file__).resolve().parents[3] / "client" / "starters"
 LANGUAGES = tuple(sorted(path.parent.name for path in FOLDER.glob("*/README.md")))
 #: A cold compiler on a busy machine.
 BUILD_S = 300.0
+#: One compiler and one collector: a virtual machine starts in half the time.
+JAVA_FAST = ("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC")
 
 
 @dataclass(frozen=True)
@@ -68,11 +70,13 @@ _BUILT: dict[str, list[str]] = {}
 def _build(made: Starter, copy: Path) -> list[str]:
     shutil.copytree(FOLDER / made.language, copy)
     for command in made.builds:
-        done = subprocess.run(command, cwd=copy, capture_output=True, text=True, timeout=BUILD_S, check=False)
+        fast = [f"-J{flag}" for flag in JAVA_FAST] if command[0] == "javac" else []
+        done = subprocess.run(
+            [*command, *fast], cwd=copy, capture_output=True, text=True, timeout=BUILD_S, check=False
+        )
         assert done.returncode == 0, done.stderr
     if made.run == ["java", "Starter"]:
-        # One compiler and one collector: it starts in half the time.
-        return ["java", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-cp", str(copy), "Starter"]
+        return ["java", *JAVA_FAST, "-cp", str(copy), "Starter"]
     return [_anywhere(word, copy) for word in made.run]
 
 
