@@ -383,6 +383,11 @@ def test_small_boards_mark_the_mover_zombies_and_what_is_over(pages: Watched, tm
         assert over.locator(".row.won .key").all_inner_texts() == won
         page.set_viewport_size({"width": PHONE[0], "height": PHONE[1]})
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+        # The search for names comes with the fifth game.
+        where = "document.querySelector('.card').getBoundingClientRect().top"
+        before = page.evaluate(where)
+        page.evaluate("document.querySelector('.search').hidden = false")
+        assert page.evaluate(where) == before
         pages.shoot(page, "wall-over-phone")
         pages.close()
         ann.close()

@@ -89,7 +89,7 @@ export class Wall {
     this.grid = el("div", { class: "wall" });
     this.empty = el("p", { class: "empty" }, "...");
     this.tools = search ? this.searchTools() : null;
-    this.element = el("div", { class: "wall-box" }, this.tools, this.grid, this.empty, sound ? soundButton() : null);
+    this.element = el("div", { class: "wall-box" }, this.grid, this.empty, this.tools, sound ? soundButton() : null);
     /** Resolved once the running games are known. */
     this.ready = new Promise((done) => { this.known = done; });
     this.stream = new LiveStream(livePath("boards", contest), {
