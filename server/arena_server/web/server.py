@@ -16,6 +16,7 @@ import logging
 import socket
 from typing import Any, cast
 
+import h11
 import uvicorn
 from starlette.types import ASGIApp, Receive, Scope, Send
 from uvicorn.protocols.http.h11_impl import H11Protocol
@@ -73,6 +74,17 @@ class BoundedProtocol(H11Protocol):
         for start in range(0, len(data), HEAD_BYTES):
             if not self.transport.is_closing():
                 super().data_received(data[start : start + HEAD_BYTES])
+
+    def send_400_response(self, msg: str) -> None:
+        """Refuse what is no HTTP; of the answer to a request whose body it is, no more is sent."""
+        if self.cycle is not None and not self.cycle.response_complete:
+            self.cycle.disconnected = True
+        if self.conn.our_state in (h11.IDLE, h11.SEND_RESPONSE):
+            super().send_400_response(msg)
+        elif self.conn.our_state is h11.SEND_BODY:
+            self.transport.abort()  # in the middle of an answer no other one can begin
+        else:
+            self.transport.close()  # the answer is written, and sent first
 
     def eof_received(self) -> bool:  # type: ignore[override]  # as of asyncio.Protocol
         """Whether the connection stays: the client has ended its input, and gets the answer to its request.

@@ -193,6 +193,26 @@ class TestRequests:
             assert server.ask("GET /healthz")[0] == 200
         assert server.log == ""
 
+    def test_a_body_that_is_not_http_before_and_in_its_answer(self) -> None:
+        """The endpoint answers a connection that is refused already: that is no fault of the server."""
+        endpoints = Endpoints()
+        with running(endpoints.make) as server:
+            head = "HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n"
+            assert parse(server.send(f"GET /healthz {head}zz\r\n\r\n".encode()))[0] == 400
+            with server.connect() as sock:
+                sock.sendall(f"GET /held {head}".encode())
+                assert endpoints.entered.acquire(timeout=LIMIT_S)
+                sock.sendall(b"zz\r\n")
+                assert parse(read_all(sock))[0] == 400
+            endpoints.release.set()
+            with server.connect() as sock, suppress(ConnectionResetError):
+                sock.sendall(f"GET /big {head}".encode())
+                assert sock.recv(1000).startswith(b"HTTP/1.1 200 ")
+                sock.sendall(b"zz\r\n")
+                assert len(read_all(sock)) > 19_000_000, "what is written is sent"
+            assert server.ask("GET /healthz")[0] == 200
+        assert server.log == ""
+
     def test_a_head_without_end(self) -> None:
         with running(Endpoints().make) as server:
             head = f"GET /healthz HTTP/1.1\r\nHost: {server.address}\r\n" + "A: b\r\n" * 10_000
