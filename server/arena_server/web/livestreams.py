@@ -96,7 +96,7 @@ class LiveStreams:
         request = Request(scope, receive)
         answer: EventStream | Response
         if request.method != "GET":
-            await Response(status_code=405, headers=CORS)(scope, receive, send)
+            await Response(status_code=405, headers=CORS | {"Allow": "GET"})(scope, receive, send)
         elif self._viewers >= self._most_viewers:
             headers = CORS | {"Retry-After": "10"}
             answer = JSONResponse({"error": "too many viewers; try later"}, 503, headers)

@@ -42,6 +42,13 @@ def test_the_epoch_of_the_rules_is_said_if_it_is_not_the_first(monkeypatch: pyte
     assert " epoch=2 clock=" in offer
 
 
+def test_another_role_plays() -> None:
+    harness = ContestHarness("ann", "bob")
+    harness.log_in("ann", " role=player")
+    harness.log_in("bob")
+    assert harness.received("ann")[-3].startswith("GAME ")
+
+
 def test_a_spectator_may_use_any_name_and_nothing_but_watch() -> None:
     harness = ContestHarness("ann", "bob")
     harness.log_in("ann", " role=spectator", conn="the name of a bot")
