@@ -68,7 +68,11 @@ def drawn_season(rng: Random, moment: str, script: str) -> SeasonCell:
         if moment.startswith("three") or (not moment.startswith("two") and rng.random() < 0.3):
             case = case._replace(third=rng.choice(list(FORMATS)))
         later = [cell._replace(form=form, bots=max(3, cell.bots)) for form in (case.form, case.third) if form]
-        if not any(map(refused, (cell, *later))) and _is_season(case):
+        # How many come is not known: terms that an even number refuses are none of a season.
+        fewer = [refused(each._replace(bots=bots)) or "" for each in later for bots in range(2, each.bots)]
+        if any(map(refused, (cell, *later))) or any("games_per_pair" in problem for problem in fewer):
+            continue
+        if _is_season(case):
             return case
 
 
