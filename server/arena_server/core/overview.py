@@ -163,6 +163,14 @@ class InvitationState:
 
 
 @dataclass(frozen=True, slots=True)
+class LinkState:
+    """A link to register by: whether it `works`, and which `bot` it has registered, if it is for one."""
+
+    works: bool
+    bot: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class RegistrationState:
     """`quota` bots may be registered up to `until` (ms); the organiser `approves` each.
 

@@ -12,6 +12,7 @@ from arena_server.core.overview import (
     PROBATION,
     Awaited,
     BotState,
+    LinkState,
     Overview,
     Progress,
     absent_or_removed,
@@ -82,6 +83,10 @@ class ContestStatus:
             return None
         games, trials = self._parts.probation.faulty_games(bot), self._parts.probation.faulty_trials(bot)
         return Awaited.of(bot, shown.where or PROBATION, games, trials, returns=False)
+
+    def link(self, digest: str, at: int) -> LinkState:
+        """What the link to register by whose code has this digest can do at `at` (ms)."""
+        return self._parts.link(digest, at)
 
     @property
     def idle(self) -> bool:

@@ -51,7 +51,8 @@ def person_name(text: str, most: int = LONGEST_NAME) -> str:
         or marks[:1] == "m"
         or "m" * (MOST_MARKS + 1) in marks
     ):
-        raise ValueError(f"expected {meaning(most)}, got {text!a:.40}")
+        got = f"{seen} characters" if seen > most else f"{text!a:.40}"
+        raise ValueError(f"expected {meaning(most)}, got {got}")
     return name
 
 

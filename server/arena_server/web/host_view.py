@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from arena_protocol.messages import LOG_READER, VERSION, Hello
 from arena_server.core.clock import NS_PER_MS
-from arena_server.core.overview import Overview
+from arena_server.core.overview import LinkState, Overview
 from arena_server.errors import some_of
 from arena_server.host.attachments import PaceLog
 from arena_server.host.bot_logs import BotLogs
@@ -159,6 +159,12 @@ class HostView(HostObserver):
         """Whether this bot is one of the contest. Raises as `hosted` does."""
         hosted = self.hosted(name)
         return hosted.contest is not None and hosted.contest.entrants.takes_part(bot)
+
+    def link(self, name: str | None, digest: str, at: int) -> LinkState:
+        """What a link to register by can do at `at` (ms), by its code's digest. Raises as `hosted` does."""
+        contest = self.hosted(name).contest
+        assert contest is not None
+        return contest.status.link(digest, at)
 
     def author_of(self, contest: str | None, bot: str, token: str) -> tuple[str, bool] | None:
         """The name of the contest, and whether versions of the bot are sent, if this token opens its log.

@@ -2,6 +2,7 @@
 
     /register.html#CONTEST/CODE[/all]   the code is in the fragment, which a browser sends to no server
     POST /api/v1/register   {"code", "contest", "name", "owner", "author", "language", "url"} -> {"token"}
+    POST /api/v1/register/link   {"code", "contest"} -> {"works", "bot"}: can it be used, and was it for a bot
 
 The invitation says whose bot it is; by the link for all authors `owner` does.
 The token is shown in this one answer; the contest keeps its digest (`core/parts/invitations.py`). The same
@@ -13,7 +14,7 @@ from __future__ import annotations
 import json
 import secrets
 import time
-from dataclasses import replace
+from dataclasses import asdict, replace
 from typing import Any, Final
 
 from starlette.requests import Request
@@ -23,6 +24,7 @@ from starlette.routing import Route
 from arena_server.core.clock import NS_PER_MS
 from arena_server.core.deal import token_digest
 from arena_server.core.events import Command
+from arena_server.core.overview import LinkState
 from arena_server.core.parts.invitations import NO_CODE
 from arena_server.web.bridge import LoopBridge, UnavailableError
 from arena_server.web.host_view import HostView, NewcomerError, UnknownContestError
@@ -33,6 +35,7 @@ from arena_server.web.security import WrongSecrets, address_of, is_foreign, read
 PATH: Final = "/api/v1/register"
 PAGE: Final = "register.html"
 BODY_BYTES: Final = 2048
+TOO_MANY_WRONG: Final = "too many wrong links from this address; try again in a minute"
 #: How long the texts may be.
 KEYS: Final = {
     "code": 64,
@@ -62,7 +65,26 @@ class RegisterApi:
         self._wrong = WrongSecrets()
 
     def routes(self) -> list[Route]:
-        return [Route(PATH, self._register, methods=["POST"])]
+        return [
+            Route(PATH, self._register, methods=["POST"]),
+            Route(f"{PATH}/link", self._link, methods=["POST"]),
+        ]
+
+    async def _link(self, request: Request) -> Response:
+        """What the page says before its form is filled in; a wrong code learns what it learns from that."""
+        given = parse_texts(await read_body(request, BODY_BYTES), KEYS) or {}
+        code, contest = given.get("code", ""), given.get("contest") or None
+        digest = token_digest(code) if code.isascii() else ""
+        at = time.time_ns() // NS_PER_MS
+        try:
+            link = await self._bridge.call(lambda: self._view.link(contest, digest, at))
+        except UnknownContestError:
+            link = LinkState(works=False)
+        except UnavailableError as error:
+            return _refusal(str(error), 503)
+        if not link.works and link.bot is None:
+            return self._wrong.refuse(request, NO_CODE, 409, TOO_MANY_WRONG)
+        return shown_once(asdict(link))
 
     async def _register(self, request: Request) -> Response:
         if is_foreign(request):
@@ -91,8 +113,7 @@ class RegisterApi:
         except UnavailableError as error:
             return _refusal(str(error), 503)
         if problem == NO_CODE:
-            too_many = "too many wrong links from this address; try again in a minute"
-            return self._wrong.refuse(request, NO_CODE, 409, too_many)
+            return self._wrong.refuse(request, NO_CODE, 409, TOO_MANY_WRONG)
         if problem is not None:
             return _refusal(problem, 409)
         answer: dict[str, Any] = {"token": token, "name": name}

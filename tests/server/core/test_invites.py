@@ -9,6 +9,7 @@ from tests.slices import all_of
 
 from arena_server.core.deal import token_digest
 from arena_server.core.journal import JournalError, Past
+from arena_server.core.overview import LinkState
 from arena_server.core.parts import invitations as module
 from arena_server.core.parts.invitations import NO_CODE
 from arena_server.terms.config import Entrant
@@ -78,6 +79,38 @@ def test_a_registration_whose_answer_is_lost_is_sent_again(restarts: bool) -> No
     assert any(line.startswith("WELCOME cid") for line in harness.received("cid"))
     harness = restarted(harness) if restarts else harness
     assert register(harness, token="third") == NO_CODE
+
+
+@pytest.mark.parametrize("restarts", [False, True])
+def test_a_link_says_what_it_can_do(restarts: bool) -> None:
+    """As `register` answers at the same moment, and which bot it has registered."""
+    harness = seated("ann", "bob", options=ONE_PLY)
+
+    def link(code: str = CODE, at: int = 2_000) -> LinkState:
+        nonlocal harness
+        harness = restarted(harness) if restarts else harness
+        return harness.contest.status.link(code, at)
+
+    assert link() == LinkState(works=False), "there is no invitation"
+    assert invite(harness) is None
+    assert [link(at=at).works for at in (2_000, 2_001)] == [True, False]
+    assert link(token_digest("guessed")) == LinkState(works=False)
+    assert register(harness) is None
+    assert [link(at=at) for at in (2_000, 2_001)] == [LinkState(True, "cid"), LinkState(False, "cid")]
+    harness.log_in("cid", " token=secret")
+    assert link() == LinkState(False, "cid")
+    everyone = token_digest("all")
+    assert harness.command("registration", "2", code=everyone, until=3_000, at=1_000) is None
+    assert [link(everyone, at) for at in (3_000, 3_001)] == [LinkState(True), LinkState(False)]
+
+
+def test_a_link_whose_bot_was_removed_is_used_up() -> None:
+    harness = seated("ann", "bob")
+    assert invite(harness) is None
+    assert register(harness) is None
+    assert harness.command("remove", "cid") is None
+    assert harness.contest.status.link(CODE, 1_500) == LinkState(False, "cid")
+    assert register(harness) == NO_CODE
 
 
 def test_another_code_of_an_invitation_makes_the_first_one_useless() -> None:

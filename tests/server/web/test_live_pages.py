@@ -34,7 +34,7 @@ PAGES = {
     "tv": ".tv-leaders li",
     "play.html": ".start-form .board",
     "organiser.html": "#token",
-    "register.html#trial/code": "form",
+    "register.html": ".empty",
 }
 OVER = re.compile("wins|a draw")
 LOST = "The connection is lost"

@@ -8,6 +8,7 @@ import signal
 import time
 import urllib.request
 from pathlib import Path
+from typing import Any
 from urllib.error import HTTPError
 from urllib.request import urlopen
 
@@ -212,16 +213,23 @@ def test_an_author_registers_a_bot_by_a_link(tmp_path: Path) -> None:
         with urlopen(f"{site}/register.html", timeout=PATIENCE_S) as page:
             assert b'data-page="register"' in page.read()
 
-        def post(**given: str) -> tuple[int, dict[str, str]]:
-            body = json.dumps({"contest": "trial", "code": code, "name": "zoe"} | given).encode()
+        def send(path: str, given: dict[str, str]) -> tuple[int, dict[str, Any]]:
             try:
-                request = urllib.request.Request(f"{site}/api/v1/register", body)
+                body = json.dumps({"contest": "trial", "code": code} | given).encode()
+                request = urllib.request.Request(f"{site}/api/v1/{path}", body)
                 with urlopen(request, timeout=PATIENCE_S) as response:
                     return response.status, json.load(response)
             except HTTPError as error:
                 with error:
                     return error.code, json.load(error)
 
+        def post(**given: str) -> tuple[int, dict[str, Any]]:
+            return send("register", {"name": "zoe"} | given)
+
+        def link(**given: str) -> tuple[int, dict[str, Any]]:
+            return send("register/link", given)
+
+        assert link(code="0" * 32) == link(code="\u00e4") == link(contest="b") == (409, {"error": NO_CODE})
         wrong = [post(code="0" * 32) for _ in range(WRONG_SECRETS.burst + 20)]
         assert wrong[0] == (409, {"error": NO_CODE})
         assert wrong[-1] == (
@@ -229,12 +237,14 @@ def test_an_author_registers_a_bot_by_a_link(tmp_path: Path) -> None:
             {"error": "too many wrong links from this address; try again in a minute"},
         )
         assert post(contest="other")[0] in (409, 429)
+        assert link() == (200, {"works": True, "bot": None}), "who has the right code passes"
         assert post(name="x" * 33)[0] == post(code="\u00e4")[0] == post(verb="add")[0] == 400
         assert post(name="a") == (409, {"error": "a is a bot of this contest already"})
         meaning = "1 to 60 characters, a letter or digit among them, all of which are seen"
         assert post(author="...") == (409, {"error": f"author: expected {meaning}, got '...'"})
         status, registered = post(author="Jan J.", language="C")
         assert (status, registered["name"]) == (200, "zoe")
+        assert link() == (200, {"works": True, "bot": "zoe"})
         assert post(name="yan")[0] in (409, 429)
         lost, (status, registered) = registered["token"], post(author="Jan J.", language="C")
         assert (status, registered["name"]) == (200, "zoe"), "the first answer was lost"
@@ -245,6 +255,7 @@ def test_an_author_registers_a_bot_by_a_link(tmp_path: Path) -> None:
             ("register", "zoe", "by invitation (127.0.0.1)")
         ]
         assert post()[0] in (409, 429)
+        assert link() == (200, {"works": False, "bot": "zoe"})
         end = server.end(signal.SIGTERM)
         secrets = (code, registered["token"])
         assert not any(secret in text for secret in secrets for text in (end.err, json.dumps(orders)))

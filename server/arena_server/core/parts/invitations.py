@@ -19,7 +19,7 @@ from arena_server.core.facts import ContestFact, Invited, Redeemed
 from arena_server.core.journal import JournalError
 from arena_server.core.login import is_digest
 from arena_server.core.news import News
-from arena_server.core.overview import InvitationState
+from arena_server.core.overview import InvitationState, LinkState
 from arena_server.core.parts.late_entrants import LateEntrants, entrant_of
 from arena_server.core.parts.part import CommandError, Unpaired
 from arena_server.core.peers import Bot, Outbox
@@ -48,6 +48,13 @@ class Invitations:
         pairs = [*((each, None) for each in self._open.values()), *self._used.values()]
         states = (InvitationState(each.number, each.owner, each.until, bot) for each, bot in pairs)
         return tuple(sorted(states, key=lambda state: state.number))
+
+    def link(self, digest: str, at: int) -> LinkState:
+        """What the code of this digest can do: it may be used for its bot again, as `_register` has it."""
+        if digest not in self._used:
+            return LinkState(digest in self._open and self._open[digest].until >= at)
+        invited, bot = self._used[digest]
+        return LinkState(invited.until >= at and self._entrants.is_untried(bot), bot)
 
     # -- the five questions
 

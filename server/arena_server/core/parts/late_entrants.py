@@ -75,6 +75,10 @@ class LateEntrants:
         """The bots of this owner that take part."""
         return [bot.name for bot in self._bots.values() if bot.entrant.owner == owner and not bot.withdrawn]
 
+    def is_untried(self, name: str) -> bool:
+        """Whether this bot came by an order, takes part, and has not logged in."""
+        return name in self._untried and self.takes_part(name)
+
     # -- the five questions
 
     def may_pair(self, bot: Bot) -> bool:
@@ -171,7 +175,7 @@ class LateEntrants:
         """
         assert entrant.key_sha256 is not None
         bot = self._bots.get(entrant.name)
-        if bot is None or bot.withdrawn or bot.name not in self._untried:
+        if bot is None or not self.is_untried(bot.name):
             return False
         if as_described and any(getattr(bot.entrant, key) != getattr(entrant, key) for key in DETAILS):
             return False

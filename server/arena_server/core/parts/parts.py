@@ -10,6 +10,7 @@ from arena_server.core.fixtures import Fixtures
 from arena_server.core.games import GameManager
 from arena_server.core.login import Authenticator
 from arena_server.core.news import Changed, News, Notes
+from arena_server.core.overview import LinkState
 from arena_server.core.parts.hand_pairing import HandPairing
 from arena_server.core.parts.invitations import Invitations
 from arena_server.core.parts.late_entrants import LateEntrants
@@ -55,6 +56,12 @@ class Parts:
             *((Storage(authenticator.stored, bots, games, out),) if authenticator.stored.quota else ()),
             *((games,) if isinstance(games, LeasedGames) else ()),
         )
+
+    def link(self, digest: str, at: int) -> LinkState:
+        """What the link to register by whose code has this digest can do at that moment."""
+        if self.registration.is_open(digest, at):
+            return LinkState(works=True)
+        return self.invitations.link(digest, at)
 
     def present(self, bot: Bot) -> bool:
         """Whether `bot` can be paired, now or when a slot is free."""

@@ -58,6 +58,11 @@ class Registration:
             for each in self._applied.values()
         )
 
+    def is_open(self, digest: str, at: int) -> bool:
+        """Whether bots can be registered by the code of this digest."""
+        terms = self._by_code(digest)
+        return terms is not None and terms.until >= at
+
     # -- the five questions
 
     def may_pair(self, bot: Bot) -> bool:

@@ -40,7 +40,7 @@ function previewBoard({ preview, seats }) {
 /** A field for the name of a person, with the one that was kept. */
 export function nameField() {
   const field = el("input",
-    { type: "text", maxlength: LONGEST_TYPED, size: 14, dir: "auto", autocomplete: "nickname" });
+    { type: "text", maxlength: LONGEST_TYPED, size: 20, dir: "auto", autocomplete: "nickname" });
   try { field.value = localStorage.getItem(NAME) ?? ""; } catch { /* storage may be forbidden */ }
   return field;
 }

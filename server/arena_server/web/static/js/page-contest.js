@@ -62,6 +62,12 @@ function aboutContest(name, about, sources) {
     links.length ? el("p", { class: "sub" }, ...links) : null].filter(Boolean);
 }
 
+/** A word for a contest that begins no game before its organiser or its bots do something; null for any other. */
+function standing({ holds = [] }) {
+  const kinds = holds.map(({ hold }) => hold);
+  return kinds.includes("paused") ? "paused" : kinds.includes("not-begun") ? "planned" : null;
+}
+
 function summary(contest) {
   const frozen = contest.frozen_at
     ? t`; the table stands still since ${instantText(contest.frozen_at)}, until the contest is over` : "";
@@ -100,6 +106,7 @@ async function begin() {
   const legend = el("div");
   const openedRounds = new Map();
   let drawn = { rounds: [] };
+  let stands = null;
   let shown = contest;
   const showTable = () => {
     slide(table, () => table.replaceChildren(shown.standings.length
@@ -151,13 +158,17 @@ async function begin() {
     list.update(now);
     return cross.update(now);
   };
+  const showState = () => {
+    const goes = shown.status === "running";
+    status.textContent = named(goes && stands || shown.status);
+    status.classList.toggle("live", goes && !stands);
+    played.replaceChildren(...progress(stands ? { ...shown, pace: null } : shown));
+  };
   const refresh = (now) => {
     shown = now;
-    status.textContent = named(shown.status);
-    status.classList.toggle("live", shown.status === "running");
+    showState();
     sub.textContent = summary(shown);
     leader.textContent = leader.title = leaderText(shown);
-    played.replaceChildren(...progress(shown));
     early.textContent = shown.separated ? earlyText(shown.separated)
       : shown.reason ? t`Ended early: ${said(shown.reason)}.` : "";
     jury.replaceChildren(...[juryPanel(shown)].filter(Boolean));
@@ -255,6 +266,8 @@ async function begin() {
   const stream = new LiveStream(livePath("contest", contest.id), {
     contest: (event) => {
       waiting.textContent = heldText(event);
+      stands = standing(event);
+      showState();
       viewers.textContent = event.viewers > 1 ? t`${numberText(event.viewers)} are watching` : "";
       told.live = event.live;
       say();

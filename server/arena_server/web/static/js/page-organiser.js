@@ -156,6 +156,7 @@ async function order(verb, target = "", more = {}) {
 function showProblem(text) {
   message.dataset.from = "order";
   message.textContent = text;
+  done.textContent = "";
 }
 
 function action(title, verb, target = "") {
@@ -232,7 +233,8 @@ function draw(status) {
   parts.ofApplicants = panel(t`Waiting for approval`, parts.applicants);
   parts.ofInvitations = panel(t`Invitations`, parts.invitations);
   // A contest that is over takes no orders.
-  parts.ofJury = panel(t`Jury`, ...jury, el("p", { class: "sub" }, t`Each decision needs a reason, which is public.`));
+  parts.ofJury = panel(t`Jury`, el("div", { class: "facts" }, ...jury),
+    el("p", { class: "sub" }, t`Each decision needs a reason, which is public.`));
   parts.forms = [...games, ...pairs, parts.ofJury, add];
   parts.about = about;
   const others = contestLinks(status.contests);
@@ -240,8 +242,10 @@ function draw(status) {
   main.replaceChildren(
     el("div", { class: "title" }, parts.title,
       others.length ? el("p", { class: "latest" }, t`Other contests: `, ...others) : null,
-      parts.sub, parts.waiting, parts.gate, about, done, message),
-    panel(t`Running games`, parts.games, parts.length, ...games, ...pairs),
+      parts.sub, parts.waiting, parts.gate, about),
+    // In sight of each button on the page.
+    el("div", { class: "outcome" }, done, message),
+    panel(t`Running games`, parts.games, parts.length, el("div", { class: "facts" }, ...games, ...pairs)),
     parts.ofApplicants, panel(t`Bots`, parts.bots), parts.ofJury, parts.ofWorkers, add,
     parts.ofInvitations,
     panel(t`Orders`, parts.undo, parts.orders), contestForm(),
@@ -295,7 +299,7 @@ function registrationForm() {
   return el("form", { class: "filters", onsubmit: give },
     el("label", { for: "registration" }, t`Or one link for all: bots of each author, 0 closes it`, quota),
     el("label", { for: "registration-owner" }, t`Of this author alone (else the link is for all)`, owner),
-    el("label", { for: "approval" }, t`Each waits for approval`, approval),
+    el("label", { for: "approval", class: "check" }, approval, t`Each waits for approval`),
     el("button", { type: "submit" }, t`Set`));
 }
 

@@ -53,8 +53,10 @@ async function order(verb, body = {}) {
   }
 }
 
+/** What is wrong stands within the box whose form or buttons it is about, in sight of them; else below all. */
 function page(...parts) {
-  main.replaceChildren(...parts, message);
+  main.replaceChildren(...parts);
+  (main.querySelector(".start-fields") ?? main.querySelector(".panel") ?? main).append(message);
 }
 
 async function explain() {
@@ -105,9 +107,16 @@ async function take(secret, name = "") {
  * Ask first: a link that is only looked at, by a preview for example, is not used up. An invited person chooses a name.
  */
 async function offer() {
-  const { named = false } = await post("link", { key }).catch(() => ({}));
+  const { named = false, status = 200 } = await post("link", { key }).catch((error) => error);
+  if (status === 401) {
+    return page(el("h1", {}, t`Play`), el("div", { class: "panel" },
+      el("p", {}, t`This link has been used already, has expired, or is not complete.`),
+      el("p", { class: "sub" },
+        t`A seat stays with the browser that has taken it. Copy the whole link, or ask for a new one.`),
+      el("p", {}, el("a", { href: "play.html", class: "button" }, t`A game of your own`))));
+  }
   const name = nameField();
-  page(el("h1", {}, t`Play`), el("form", { class: "panel", onsubmit: (event) => {
+  return page(el("h1", {}, t`Play`), el("form", { class: "panel", onsubmit: (event) => {
     event.preventDefault();
     take(key, named ? keptName(name) : "");
   } },
@@ -171,7 +180,6 @@ function sit(session) {
   const panel = el("div", { class: "panel turn-panel", tabindex: -1 },
     text, why, goOn, start, form, leave, result, revenge, again);
   page(el("div", { class: "title" }, title), panel, board);
-  main.append(message);
   panel.focus({ preventScroll: true });
   const begin = (timeline) => {
     seat.next = null;

@@ -17,12 +17,35 @@ const message = el("p", { class: "error-line", role: "alert" });
 // A link for all authors ends in "all": each says who it is. Any other is one author's.
 const [contest, code, all] = location.hash.slice(1).split("/").map(decodeURIComponent);
 
-function begin() {
+/** What the link can do is asked before its form is shown: it may be used up, or old. */
+async function begin() {
+  const { works = true, bot = null, status = 200 } = await post("link", {}).catch(() => ({}));
+  if (works && status !== 409) return showForm(bot);
+  main.replaceChildren(el("h1", {}, t`Register a bot`), el("div", { class: "panel" }, ...(bot === null
+    ? [el("p", {}, t`This link has been used already, has expired, or is not complete.`),
+      el("p", { class: "sub" },
+        t`Copy the whole of it, as the organiser has sent it, or ask the organiser for a new one.`)]
+    : [el("p", {}, t`This link has been used: ${bot} is registered.`),
+      el("p", { class: "sub" }, t`Its token was shown once. If it is lost, ask the organiser for a new one.`)])));
+  return undefined;
+}
+
+/** The answer of the server: of a refusal, its reason is `error`. */
+async function post(verb, given) {
+  const response = await fetch(`api/v1/register${verb && "/"}${verb}`,
+    { method: "POST", body: JSON.stringify({ ...given, contest, code }) });
+  const answer = await response.json();
+  return response.ok ? answer : { error: answer.error, status: response.status };
+}
+
+/** With `bot`, which has its token by this link and has not logged in: the answer with that may be lost. */
+function showForm(bot) {
   const inputs =
     [...(all ? [OWNER] : []), ...FIELDS].map(([key, title, most, required]) => [key, title,
       el("input",
         { type: key === "url" ? "url" : "text", id: key, maxlength: most, required,
-          pattern: required ? NAME_PATTERN : null, autocomplete: "off" })]);
+          pattern: required ? NAME_PATTERN : null, autocomplete: "off",
+          value: key === "name" ? bot : null, readonly: key === "name" && bot !== null })]);
   main.replaceChildren(el("h1", {}, t`Register a bot`),
     el("p", { class: "sub" },
       all
@@ -32,18 +55,18 @@ function begin() {
       event.preventDefault();
       register(Object.fromEntries(inputs.map(([key, , input]) => [key, input.value.trim()])));
     } },
+      bot === null ? null : el("p", {},
+        t`This link has registered ${bot}. Until the bot has logged in, it makes another token, and the one before is dead.`),
       ...inputs.map(([key, title, input]) => el("label", { for: key }, title, input)),
-      el("p", {}, el("button", { type: "submit", class: "primary" }, t`Register`))), message);
+      el("div", { class: "tools" }, el("button", { type: "submit", class: "primary" }, t`Register`), message)));
   inputs[0][2].focus();
 }
 
 async function register(given) {
   message.textContent = "";
   try {
-    const response = await fetch("api/v1/register",
-      { method: "POST", body: JSON.stringify({ ...given, contest, code }) });
-    const answer = await response.json();
-    if (!response.ok) throw new Error(response.status === 400
+    const answer = await post("", given);
+    if (answer.error) throw new Error(answer.status === 400
       ? t`The registration was refused: each field is one line of text, and the link has to be whole, as the organiser sent it.`
       : answer.error);
     if (!all) history.replaceState(null, "", location.pathname);
@@ -68,6 +91,8 @@ async function register(given) {
   }
 }
 
+// A link that is pasted over the address of this page loads nothing by itself.
+addEventListener("hashchange", () => location.reload());
 if (contest && code) begin();
 else main.replaceChildren(el("h1", {}, t`Register a bot`),
   el("p", { class: "empty" }, t`This page needs the link that the organiser has sent you.`));
