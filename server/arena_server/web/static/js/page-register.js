@@ -51,12 +51,12 @@ function showForm(bot) {
       all
         ? t`For the contest ${contest}. Both names have letters and digits of English, "_", "." and "-"; the rest may stay empty.`
         : t`For the contest ${contest}. This link is for one bot. The name has letters and digits of English, "_", "." and "-"; the rest may stay empty.`),
+    ...(bot === null ? [] : [el("p", {},
+      t`This link has registered ${bot}. Until the bot has logged in, it makes another token, and the one before is dead.`)]),
     el("form", { class: "panel author", onsubmit: (event) => {
       event.preventDefault();
       register(Object.fromEntries(inputs.map(([key, , input]) => [key, input.value.trim()])));
     } },
-      bot === null ? null : el("p", {},
-        t`This link has registered ${bot}. Until the bot has logged in, it makes another token, and the one before is dead.`),
       ...inputs.map(([key, title, input]) => el("label", { for: key }, title, input)),
       el("div", { class: "tools" }, el("button", { type: "submit", class: "primary" }, t`Register`), message)));
   inputs[0][2].focus();
