@@ -57,6 +57,8 @@ class ContainedBot:
         self._launcher: ContainerLauncher | None = None
         self._running: Running | None = None
         self._waiting: asyncio.Task[None] | None = None
+        self._starting: asyncio.Task[object] | None = None
+        self._stopping: asyncio.Task[object] | None = None
         self._ended: BotEnded | None = None
         self.exited: socket.socket | None = None
 
@@ -67,11 +69,22 @@ class ContainedBot:
     def __exit__(self, *_: object) -> None:
         """Remove its containers."""
         try:
-            self._call(self._stack.aclose())
+            self._call(self._close())
         finally:
             self._link.post(self._loop.stop)
             self._thread.join()
             self._loop.close()
+
+    async def _close(self) -> None:
+        """End what Ctrl-C has left: a start is given up, an end goes on; then the place is closed."""
+        for task, is_start in ((self._starting, True), (self._stopping, False)):
+            if task is not None and not task.done():
+                if is_start:
+                    task.cancel()
+                await asyncio.wait([task])
+        if self._running is not None:
+            await self._stop(self._running)
+        await self._stack.aclose()
 
     def _call(self, work: Coroutine[Any, Any, T]) -> T:
         return self._link.run(work).result()
@@ -86,6 +99,7 @@ class ContainedBot:
             raise ConfigError(f"check: {error}") from None
 
     async def _start(self, bot: LocalBot, address: tuple[str, int], end: socket.socket) -> None:
+        self._starting = asyncio.current_task()
         if self._launcher is None:  # all cases of a run have one port
             launcher = ContainerLauncher(*address, secrets.token_hex(8))
             self._launcher = await self._stack.enter_async_context(launcher)
@@ -113,11 +127,13 @@ class ContainedBot:
         lines = self._call(self._stop(self._running))
         if self.exited is not None:
             self.exited.close()
-        self._running = self.exited = None
+        self.exited = None
         return "\n".join(lines)
 
     async def _stop(self, running: Running) -> list[str]:
+        self._stopping = asyncio.current_task()
         await running.end()
+        self._running = None
         if self._waiting is not None:
             await asyncio.gather(self._waiting, return_exceptions=True)
         ended = self._ended
