@@ -212,7 +212,7 @@ class ConnectionObserver:
     def _see(self, effects: list[Effect]) -> None:
         if self._conn is None and self.ann.done:
             self._conn = self.ann.wire.conn  # type: ignore[attr-defined]
-        self._over = self._over or any(isinstance(effect, Finished) for effect in effects)
+        self._over = self._over or any(map(ends, effects))
         for effect in effects:
             if self._conn is not None and not self._over:
                 self._keep(effect)
@@ -230,6 +230,14 @@ class ConnectionObserver:
             self.ending = "closed"
         elif isinstance(effect, ConnectionLost) and effect.conn == self._conn:
             self.ending = f"lost ({effect.reason})"
+
+
+def ends(effect: Effect) -> bool:
+    """Whether the contest is over: its bots learn that before it waits for its spectators."""
+    return isinstance(effect, Finished) or (
+        isinstance(effect, Send)
+        and effect.data.startswith((b"BYE reason=finished", b"BYE reason=incomplete"))
+    )
 
 
 def outside_games(line: bytes) -> str:

@@ -145,9 +145,10 @@ class Contest:
         self._leaving: frozenset[str] = frozenset()
         #: The ending of which the shell knows.
         self._reported = ended
-        #: The ending, and when this server saw it.
-        long_ago = config.spectator_delay_ms * NS_PER_MS
-        self._ended: tuple[str | None, int] = ended, now - (long_ago if ended_ago is None else ended_ago)
+        #: The ending, and when this server saw it; from when on all may know of it.
+        delay = config.spectator_delay_ms * NS_PER_MS
+        self._ended: tuple[str | None, int] = ended, now - (delay if ended_ago is None else ended_ago)
+        self.told_at = self._ended[1] + delay
         if past is not None:
             recover(past, self._games, self._commands, self._parts, bots, now)
         if not self._was_over:
@@ -401,6 +402,7 @@ class Contest:
     def _tell_end(self, bye_reason: ByeReason, now: int) -> None:
         if self._ended[0] != bye_reason:
             self._ended = bye_reason, now
+            self.told_at = now + self._config.spectator_delay_ms * NS_PER_MS
         spectators, told = self._games.spectators, self.tells_end(now)
         again = _again_ms(bye_reason, leads_on=self.leads_on)
         self._connections.close_all(bye_reason, now, again, told=told)
@@ -408,8 +410,7 @@ class Contest:
         if not spectators.watchers or (told and spectators.idle):
             self._report_end(now - self._ended[1])
         if not told and (spectators.watchers or self._connections.peers):
-            at = self._ended[1] + self._config.spectator_delay_ms * NS_PER_MS
-            self.deadlines.set((DeadlineKind.END, 0), at)
+            self.deadlines.set((DeadlineKind.END, 0), self.told_at)
 
     def _report_end(self, ago: int = 0) -> None:
         ended = self.life.ended

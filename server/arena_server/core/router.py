@@ -81,11 +81,16 @@ class Router:
         self._count_slots()
 
     def ended(self, now: int) -> None:
-        """A contest is over: after the last one there is nothing to log in to."""
+        """A contest is over, or that may be known: after the last one there is nothing to log in to."""
         self._count_slots()
         if (bye_reason := self._bye_reason(now)) is not None:
             for peer in list(self._waiting.values()):
                 self._dismiss(peer, bye_reason)
+        contests = (member.contest for member in self._members.values())
+        untold = [
+            each.told_at for each in contests if each.bye_reason is not None and not each.tells_end(now)
+        ]
+        self.deadlines.set((DeadlineKind.END, 0), max(untold, default=None))
 
     def check_place(self, slots: int) -> None:
         """Raise ValueError unless there are places for this many slots more."""
@@ -99,12 +104,12 @@ class Router:
 
     @property
     def alarm(self) -> int | None:
-        """A cheap lower bound of the earliest login deadline; None if there is none."""
+        """A cheap lower bound of the earliest deadline; None if there is none."""
         return self.deadlines.alarm
 
     @property
     def deadline(self) -> int | None:
-        """The earliest login deadline; None if there is none."""
+        """When the next connection is late, or may learn that all is over; None if there is no such time."""
         return self.deadlines.next
 
     def take(self) -> list[Effect]:
@@ -132,6 +137,9 @@ class Router:
                 for peer, hello in list(self._held.values()):
                     self._lead(peer, hello, now)
                 while (key := self.deadlines.pop(now)) is not None:
+                    if key[0] is DeadlineKind.END:
+                        self.ended(now)
+                        continue
                     text = f"the first line did not come within {self._login_ms()} ms"
                     self._refuse(self._waiting[key[1]], ProtocolError(ErrorCode.LOGIN, text))
             case Flushed() | Stalled():

@@ -68,6 +68,24 @@ def test_the_port(delay: int, frozen: bool) -> None:
     assert one.deadline is None
 
 
+@pytest.mark.parametrize("delay", [0, DELAY])
+def test_who_has_not_said_hello_learns_of_an_end_that_nobody_watched(delay: int) -> None:
+    one = contest("cup", spectator_delay_ms=delay)
+    routed = Routed(Member(one))
+    silent = routed.open()
+    one.feed(Command(1, "abort"), 0)
+    routed.router.ended(0)
+    late = routed.open()
+    if delay:
+        assert _all(routed, silent, late) == {silent: ["ARENA 1 arena/test"], late: ["ARENA 1 arena/test"]}
+        assert routed.router.deadline == delay * MS
+        routed.router.feed(Tick(), delay * MS - 1)
+        assert routed.router.take() == []
+        routed.router.feed(Tick(), delay * MS)
+    assert [lines[-1] for lines in _all(routed, silent, late).values()] == ["BYE reason=aborted"] * 2
+    assert routed.router.deadline is None
+
+
 def _all(routed: Routed, *conns: int) -> dict[int, list[str]]:
     """What was sent to each connection since the last call."""
     routed.effects += routed.router.take()

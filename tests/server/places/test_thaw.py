@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -37,6 +38,10 @@ class Engine:
         if answer is not None:
             raise answer
         return ""
+
+    async def end_runs(self, runs: Mapping[str, Any]) -> None:
+        """Both containers are removed."""
+        assert list(runs) == ["arena-ann-1", "arena-ann-1-relay"]
 
 
 class Ended:

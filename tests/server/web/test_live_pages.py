@@ -106,7 +106,7 @@ def test_a_contest_is_shown_to_its_final_totals(pages: Watched, tmp_path: Path) 
         pages.shoot(index, "index-before")
         index.context.close()  # it would draw every ply
         page = pages.open(server.page("contest.html", id=1))
-        page.locator(".tag", has_text="running").wait_for()
+        page.locator(".tag", has_text="planned").wait_for()
         page.get_by_text("6 games: 6 planned").wait_for()
         assert page.locator(".standings tbody td:first-child").all_text_contents() == ["–"] * 3
         bot = pages.open(server.page("bot.html", contest=1, bot="six"))
