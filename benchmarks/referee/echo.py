@@ -24,7 +24,10 @@ async def _serve() -> None:
 
 
 def _echo(loop: asyncio.AbstractEventLoop, sock: socket.socket) -> None:
-    data = sock.recv(4096)
+    try:
+        data = sock.recv(4096)
+    except ConnectionError:  # the load has ended with bytes on their way
+        data = b""
     if data:
         sock.send(data)
     else:
