@@ -20,7 +20,7 @@ from arena_protocol.messages import SPECTATOR, Hello, Ping
 from arena_server.core.clock import NS_PER_MS
 from arena_server.core.commands import Commands
 from arena_server.core.connections import Connections
-from arena_server.core.cut import end_is_seen
+from arena_server.core.cut import ALWAYS, SeenEnd
 from arena_server.core.deadlines import DeadlineKind, Deadlines
 from arena_server.core.deal import Secret
 from arena_server.core.effects import Effect, Finished, Journal, Marker, PingMark, Reply, TurnMark
@@ -82,10 +82,10 @@ class Contest:
     the contest begins, on the clock of the events. With a `past` it goes on where that ends;
     feed it a Tick at once, whose effects are those of the recovery. With `lease_ms` workers play the games
     (`parts/leases.py`), and lose one if they are silent for that long. One that has `ended` is shown as it
-    is: it has no effects but BYE, and those of the order that archives it; it ended `ended_ago` ns, or longer
-    than spectators' delay. It begins, for the first time,
-    once `quorum` bots are there. A game that is interrupted begins again unless it `keeps_plies`. Raises
-    ContestConfigError for an impossible configuration, JournalError for an impossible past.
+    is: it has no effects but BYE, and those of the order that archives it; it ended `ended_ago` ns ago. It
+    begins, for the first time, once `quorum` bots are there. A game that is interrupted begins again unless
+    it `keeps_plies`. Raises ContestConfigError for an impossible configuration, JournalError for an
+    impossible past.
     """
 
     def __init__(
@@ -100,7 +100,7 @@ class Contest:
         quorum: int = 0,
         *,
         keeps_plies: bool = True,
-        ended_ago: int | None = None,
+        ended_ago: int = ALWAYS,
     ) -> None:
         check_numbers(config)
         self._config = config
@@ -145,10 +145,7 @@ class Contest:
         self._leaving: frozenset[str] = frozenset()
         #: The ending of which the shell knows.
         self._reported = ended
-        #: The ending, and when this server saw it; from when on all may know of it.
-        delay = config.spectator_delay_ms * NS_PER_MS
-        self._ended: tuple[str | None, int] = ended, now - (delay if ended_ago is None else ended_ago)
-        self.told_at = self._ended[1] + delay
+        self.seen_end = SeenEnd(config.spectator_delay_ms * NS_PER_MS, ended, now - ended_ago)
         if past is not None:
             recover(past, self._games, self._commands, self._parts, bots, now)
         if not self._was_over:
@@ -207,8 +204,7 @@ class Contest:
         """Whether others than its bots and the organiser may know now that it has ended."""
         if self.life.stopping:  # its server ends, as all see
             return True
-        delay = self._config.spectator_delay_ms * NS_PER_MS
-        return self.life.ended is not None and end_is_seen(now, delay, self._ended[1])
+        return self.life.ended is not None and self.seen_end.is_seen(now)
 
     def recognises(self, hello: Hello) -> bool:
         """Whether `hello` may watch this contest, or has the key of a bot that may log in to it."""
@@ -400,17 +396,16 @@ class Contest:
             self._tell_end(bye_reason, now)
 
     def _tell_end(self, bye_reason: ByeReason, now: int) -> None:
-        if self._ended[0] != bye_reason:
-            self._ended = bye_reason, now
-            self.told_at = now + self._config.spectator_delay_ms * NS_PER_MS
+        if self.seen_end.ending != bye_reason:
+            self.seen_end = self.seen_end._replace(ending=bye_reason, at=now)
         spectators, told = self._games.spectators, self.tells_end(now)
         again = _again_ms(bye_reason, leads_on=self.leads_on)
         self._connections.close_all(bye_reason, now, again, told=told)
         # The shell ends a server after Finished: spectators get the last lines before it.
         if not spectators.watchers or (told and spectators.idle):
-            self._report_end(now - self._ended[1])
+            self._report_end(now - self.seen_end.at)
         if not told and (spectators.watchers or self._connections.peers):
-            self.deadlines.set((DeadlineKind.END, 0), self.told_at)
+            self.deadlines.set((DeadlineKind.END, 0), self.seen_end.seen_from)
 
     def _report_end(self, ago: int = 0) -> None:
         ended = self.life.ended

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import takewhile
-from typing import Final
+from typing import Final, NamedTuple
 
 #: Later than any moment.
 ALWAYS: Final = 1 << 62
@@ -91,3 +91,18 @@ def end_is_seen(now: int, delay: int, ended_at: int, *, over: bool = True, live:
     `over` and `live` are as in `shown_until`; a freeze keeps results back and not the end, which lifts it.
     """
     return ended_at <= shown_until(now, delay, None, over=over, live=live)
+
+
+class SeenEnd(NamedTuple):
+    """An ending that others than the bots and the organiser see `delay` ns after `at`; None: none yet."""
+
+    delay: int
+    ending: str | None
+    at: int
+
+    @property
+    def seen_from(self) -> int:
+        return self.at + self.delay
+
+    def is_seen(self, now: int) -> bool:
+        return end_is_seen(now, self.delay, self.at)

@@ -88,7 +88,9 @@ class Router:
                 self._dismiss(peer, bye_reason)
         contests = (member.contest for member in self._members.values())
         untold = [
-            each.told_at for each in contests if each.bye_reason is not None and not each.tells_end(now)
+            each.seen_end.seen_from
+            for each in contests
+            if each.bye_reason is not None and not each.tells_end(now)
         ]
         self.deadlines.set((DeadlineKind.END, 0), max(untold, default=None))
 
