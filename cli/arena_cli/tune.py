@@ -104,13 +104,14 @@ def command(
         _check_place(name, path)
     file = TuneFile(options.keep, same(bot, params, plan, options))
     search = Spsa(params, steps, plan.seed)
-    done = file.read()
-    for step in done:
-        search.tell(step.lead)
-    if done:
-        typer.echo(f"tune: {options.keep} has {len(done)} of {steps} steps; it goes on", err=True)
-    measure = _measure(bot, params, plan, options.against)
-    stopped = tune(search, params, steps, measure, done, file.write)
+    with file.locked():
+        done = file.read()
+        for step in done:
+            search.tell(step.lead)
+        if done:
+            typer.echo(f"tune: {options.keep} has {len(done)} of {steps} steps; it goes on", err=True)
+        measure = _measure(bot, params, plan, options.against)
+        stopped = tune(search, params, steps, measure, done, file.write)
     if options.plot is not None:
         _draw(options.plot, params, search, bot)
     _print(bot, params, search, done, options)

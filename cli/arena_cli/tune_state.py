@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
-from collections.abc import Mapping
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -13,6 +16,8 @@ from arena_server.store.files import replace_file
 
 #: The layout of the file.
 FORMAT = 1
+#: The file is replaced after each step, so what is locked is another one beside it.
+LOCK_SUFFIX = "-lock"
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +37,26 @@ class TuneFile:
 
     path: Path | None
     same: Mapping[str, Any]
+
+    @contextmanager
+    def locked(self) -> Iterator[None]:
+        """Keep a second `arena tune` out. Raises StoreError if one writes this file."""
+        if self.path is None:
+            yield
+            return
+        path = self.path.with_name(self.path.name + LOCK_SUFFIX)
+        try:
+            opened = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
+        except OSError as error:
+            raise StoreError(f"{path}: cannot be written: {error.strerror}") from None
+        try:
+            try:
+                fcntl.flock(opened, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                raise StoreError(f"{self.path}: another arena tune writes it; give another file") from None
+            yield
+        finally:
+            os.close(opened)
 
     def read(self) -> list[TuneStep]:
         """The steps so far. Raises StoreError, and ConfigError for a file of another tuning."""

@@ -243,7 +243,7 @@ def test_a_file_that_cannot_be_used(tmp_path: Path) -> None:
     with pytest.raises(StoreError, match="cannot be read: Is a directory"):
         TuneFile(tmp_path, {}).read()
     with pytest.raises(StoreError, match="cannot be written: No such file or directory"):
-        TuneFile(tmp_path / "no" / "t.json", {}).write([])
+        missing(tmp_path).write([])
 
 
 def test_the_file_is_replaced_at_once(tmp_path: Path) -> None:
@@ -258,6 +258,20 @@ def test_the_file_is_replaced_at_once(tmp_path: Path) -> None:
     ):
         TuneFile(file.path, {**same, "bot": "c {k}"}).read()
     assert TuneFile(None, same).read() == []
+
+
+def test_one_tuning_writes_a_file_at_a_time(tmp_path: Path) -> None:
+    keep = tmp_path / "t.json"
+    words = (ENGINE, "--param", "d=1:3:int", *SHORT, "--deals", "1", "--games", "2", "--keep", str(keep))
+    with TuneFile(keep, {}).locked():
+        assert arena(*words)[3] == f"{keep}: another arena tune writes it; give another file"
+    assert arena(*words)[2] == 0
+    with pytest.raises(StoreError, match="lock: cannot be written: No such file"), missing(tmp_path).locked():
+        pass
+
+
+def missing(folder: Path) -> TuneFile:
+    return TuneFile(folder / "no" / "t.json", {})
 
 
 def test_the_first_difference_of_a_tuning_is_named(tmp_path: Path) -> None:

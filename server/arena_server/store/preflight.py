@@ -42,7 +42,7 @@ from arena_server.store.head import (
 )
 from arena_server.store.ownership import check_unlocked
 from arena_server.terms.config import ContestConfig
-from arena_server.terms.terms import HouseTerms
+from arena_server.terms.terms import HouseTerms, terms_of
 
 # -- is the database ours
 
@@ -208,11 +208,29 @@ def check_same_config(
             same = "show it by the same configuration" if is_over else "go on with the same configuration"
             joins = not is_over and key == "bots"
             more = "; bots join by `arena admin add`, without a change of the file" if joins else ""
+            if key == "absent_ms":
+                more = "; arena tournament has absent = '30s' where the file has none"
+            name, was, now = _as_written(key, before.get(key), given[key])
             raise OtherConfigError(
                 f"{database}: contest {stored.number} {stored.name} is {state}, and was begun with "
-                f"{key}={before.get(key)!r} where there is {given[key]!r} now; "
+                f"{name}={was} where there is {now} now; "
                 f"{same}, or begin a new contest by --new{more}"
             )
+
+
+def _as_written(key: str, *values: object) -> tuple[str, ...]:
+    """A key of the config and two of its values, as the file has them."""
+    from arena_server.terms.tables import format_duration
+
+    source = next((source for field, source in terms_of(ContestConfig) if field.name == key), None)
+    is_duration = source is not None and source.read is None and key.endswith("_ms")
+
+    def text(value: object) -> str:
+        if value is None:
+            return "none"
+        return repr(format_duration(value) if is_duration and isinstance(value, int) else value)
+
+    return (source.key.rpartition(".")[2] if source else "") or key, *map(text, values)
 
 
 # -- can the contest go on

@@ -11,7 +11,7 @@ from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, PlainTextResponse, Response
+from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, Response
 from starlette.routing import BaseRoute, Route
 from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
@@ -29,7 +29,8 @@ from arena_server.web.casual_host import CasualContests
 from arena_server.web.feeds import GameServer, SocketFeed, TranscriptFeed
 from arena_server.web.host_view import HostView
 from arena_server.web.identity import SiteIdentity
-from arena_server.web.pages import Pages, nothing_here
+from arena_server.web.livestreams import CORS
+from arena_server.web.pages import API, Pages, nothing_here
 from arena_server.web.play import PlayApi
 from arena_server.web.played_on import ReadRecord
 from arena_server.web.register import RegisterApi
@@ -263,7 +264,7 @@ def _pages(features: Mapping[str, object], about: SiteIdentity, public: PublicAp
 def application(
     routes: Sequence[BaseRoute], middleware: Sequence[Middleware] = (), title: str | None = None
 ) -> Starlette:
-    """An application of these routes, with errors of one line; `title` is that of the site."""
+    """An application of these routes, with errors of one line, in the API as JSON; `title` is the site's."""
     # Without a style the browser's own colours are read.
     style, icon = (
         next((each.path for each in routes if isinstance(each, Route) and each.path.endswith(kind)), "")
@@ -272,10 +273,15 @@ def application(
 
     async def error(request: Request, exception: Exception) -> Response:
         assert isinstance(exception, HTTPException)
-        if exception.status_code == 404 and "text/html" in request.headers.get("accept", ""):
+        in_api = request.url.path.startswith(f"{API}/")
+        is_page = exception.status_code in (404, 405) and not in_api
+        if is_page and exception.status_code == 404 and "text/html" in request.headers.get("accept", ""):
             return HTMLResponse(nothing_here(style, icon, title or NAME), 404, exception.headers)
         text = f"nothing is at {request.url.path:.100}" if exception.status_code == 404 else exception.detail
-        return PlainTextResponse(f"{text}\n", exception.status_code, exception.headers)
+        if is_page:
+            return PlainTextResponse(f"{text}\n", exception.status_code, exception.headers)
+        headers = dict(exception.headers or {}) | (CORS if in_api else {})
+        return JSONResponse({"error": text}, exception.status_code, headers)
 
     return Starlette(
         routes=list(routes), middleware=list(middleware), exception_handlers={HTTPException: error}

@@ -221,7 +221,8 @@ class StoredDocuments:
 
 def number_in(request: Request, key: str) -> int:
     """The number of the path that is called `key`. Raises NotFoundError."""
-    number = small_number(request.path_params[key])
-    if number is None:
-        raise NotFoundError(f"no {key} {request.path_params[key]:.40}")
+    text = request.path_params[key]
+    number = small_number(text)
+    if number is None or str(number) != text:  # one document has one address
+        raise NotFoundError(f"no {key} {text:.40}")
     return number

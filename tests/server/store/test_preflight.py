@@ -81,6 +81,13 @@ def test_a_contest_that_is_over_is_kept_as_it_is(database: Database) -> None:
     look(database)  # without `keep` another one begins
 
 
+def test_a_difference_is_named_as_the_file_has_it(kept: Database) -> None:
+    wanted = opening(new=False)
+    line = refused(kept, replace(wanted, config=replace(wanted.config, absent_ms=30_000)))
+    assert "was begun with absent=none where there is '30s' now; " in line
+    assert line.endswith("; arena tournament has absent = '30s' where the file has none")
+
+
 def test_the_columns_are_those_of_the_tables() -> None:
     tables = Base.metadata.tables
     assert {name: tuple(COLUMNS[name]) for name in COLUMNS} == {

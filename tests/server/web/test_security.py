@@ -335,7 +335,7 @@ class TestBody:
     def test_a_content_length_beyond_the_limit_is_refused_unread(self, size: str) -> None:
         with running(make) as server:
             status, _, body = server.ask("POST /length", f"Content-Length: {size}\n")
-        assert (status, body) == (413, f"a request may have {LIMIT} bytes at most\n")
+        assert (status, body) == (413, f'{{"error":"a request may have {LIMIT} bytes at most"}}')
 
     @pytest.mark.parametrize("size", ["9" * 30, "-1", "many", "\xb2"])
     def test_a_content_length_that_is_none(self, size: str) -> None:

@@ -346,6 +346,15 @@ class TestServed:
             status, headers, _ = server.ask(f"POST {API}/live?stream=boards")
             assert (status, headers["allow"]) == (405, "GET")
 
+    def test_a_wrong_address_or_method_of_the_api_has_an_error_in_json(self, database: Path) -> None:
+        with site(database) as server:
+            for ask in ("GET {}/nothing", "GET {}/contests/01.json", "GET {}/contests/1/games-00.json"):
+                status, headers, text = server.ask(ask.format(API), "Accept: text/html\n")
+                assert (status, headers["access-control-allow-origin"]) == (404, "*")
+                assert list(json.loads(text)) == ["error"]
+            status, headers, text = server.ask(f"POST {API}/contests.json")
+            assert (status, json.loads(text)) == (405, {"error": "Method Not Allowed"})
+
 
 @pytest.mark.real
 class TestInABrowser:
