@@ -16,9 +16,9 @@ from typing import Final
 from arena_cli.local_bots import TOKEN_BYTES, check_command
 from arena_cli.names import NAME_TEXT
 from arena_engines.registry import engines_of
-from arena_protocol.codec import valid_name
 from arena_protocol.errors import UserError
 from arena_protocol.games import GAMES
+from arena_protocol.kinds import valid_name
 from arena_server.errors import ConfigError
 from arena_server.terms.tables import format_duration
 

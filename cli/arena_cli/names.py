@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from arena_protocol.codec import valid_name
+from arena_protocol.kinds import valid_name
 from arena_server.errors import ConfigError
 from arena_server.terms.config import check_url
 

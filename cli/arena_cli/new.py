@@ -80,7 +80,7 @@ def contest(
     Example: arena new contest friday.toml --who ann.py,bob.py,greedy --length 10m --here --yes
     """
     from arena_cli.draft import new_tokens
-    from arena_protocol.codec import valid_name
+    from arena_protocol.kinds import valid_name
     from arena_server.errors import ConfigError
 
     if not valid_name(file.stem):

@@ -114,7 +114,7 @@ def make_bot(folder: Path, language: str) -> list[str]:
     Raises ConfigError for a language that is not known, a name that no bot may have, and a folder that is
     there; StoreError if it cannot be written.
     """
-    from arena_protocol.codec import valid_name
+    from arena_protocol.kinds import valid_name
     from arena_server.core.deal import REFEREE
     from arena_server.errors import ConfigError, StoreError
     from arena_server.terms.languages import LANGUAGES

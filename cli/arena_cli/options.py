@@ -222,7 +222,7 @@ def named_here(*, new: str, database: str = "--database") -> Iterator[None]:
 
 def contest_of(given: str | None) -> str | None:
     """Return the contest of --contest, else of ARENA_CONTEST. Raises ConfigError for no name of a contest."""
-    from arena_protocol.codec import valid_name
+    from arena_protocol.kinds import valid_name
 
     name = given or os.environ.get("ARENA_CONTEST") or None
     if name is not None and not valid_name(name):

@@ -13,65 +13,17 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from arena_protocol.codec import (
-    COUNT,
-    COUNTS,
-    HEX,
-    INTEGER,
-    INTEGERS,
-    NAME,
-    NAMES,
-    TEXT,
-    WORD,
-    WORDS,
     Direction,
     Encoder,
-    Kind,
     Parser,
     Schema,
     compile_printer,
     quote,
     split_line,
-    valid_name,
 )
 from arena_protocol.errors import ErrorCode, ProtocolError
 from arena_protocol.framing import CLIENT_LINE_LIMIT, SERVER_LINE_LIMIT
-
-__all__ = [
-    "SPECTATOR",
-    "TABLE",
-    "VERSION",
-    "Arena",
-    "Bye",
-    "ClientMessage",
-    "Error",
-    "Game",
-    "Hello",
-    "Info",
-    "Keep",
-    "Log",
-    "Message",
-    "Move",
-    "Next",
-    "Over",
-    "Ping",
-    "Played",
-    "Pong",
-    "Quit",
-    "Ready",
-    "ServerMessage",
-    "Start",
-    "State",
-    "Turn",
-    "Watch",
-    "Welcome",
-    "Zombie",
-    "encode",
-    "is_other_version",
-    "parse_client",
-    "parse_server",
-    "printer",
-    "valid_name",
-]
+from arena_protocol.kinds import COUNT, COUNTS, HEX, INTEGER, INTEGERS, NAME, NAMES, TEXT, WORD, WORDS, Kind
 
 #: The version of the protocol that this file defines.
 VERSION: Final = 1

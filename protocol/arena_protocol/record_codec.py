@@ -18,7 +18,7 @@ from typing import Any
 
 import msgpack
 
-from arena_protocol.codec import COUNT, INTEGER, KEY, NAME, NUMBER_DIGITS, TEXT, WORD, Kind
+from arena_protocol.kinds import COUNT, INTEGER, KEY, NAME, NUMBER_DIGITS, TEXT, WORD, Kind
 from arena_protocol.record import (
     FORMAT,
     QUOTED,

@@ -5,10 +5,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.slices import all_of
 
-from arena_protocol import codec
-from arena_protocol.codec import REQUIRED, Direction, Encoder, Kind, Parser, Schema
+from arena_protocol.codec import REQUIRED, Direction, Encoder, Parser, Schema
 from arena_protocol.errors import LocalProtocolError
 from arena_protocol.framing import CLIENT_LINE_LIMIT
+from arena_protocol.kinds import KINDS, FieldError, Kind
 from arena_protocol.messages import (
     Error,
     Game,
@@ -149,10 +149,10 @@ def test_both_ways_of_parsing_agree(drawn: tuple[Schema, Message]) -> None:
     assert Parser(schema).parse_slowly(text) == Parser(schema).parse(text) == message
 
 
-@given(st.sampled_from(codec.KINDS), st.text(max_size=20) | st.text("0123456789-,ab ", max_size=20))
+@given(st.sampled_from(KINDS), st.text(max_size=20) | st.text("0123456789-,ab ", max_size=20))
 def test_a_value_has_one_form_only(kind: Kind, text: str) -> None:
     if kind.fits(text):
         assert kind.print(kind.parse(text)) == text
     else:
-        with pytest.raises(codec.FieldError, match=f"^it must be {kind.meaning.split()[0]}"):
+        with pytest.raises(FieldError, match=f"^it must be {kind.meaning.split()[0]}"):
             kind.parse(text)

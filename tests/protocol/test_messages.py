@@ -10,6 +10,7 @@ from tests.slices import all_of
 from arena_protocol.codec import Schema
 from arena_protocol.errors import ErrorCode, ProtocolError
 from arena_protocol.framing import CLIENT_LINE_LIMIT, SERVER_LINE_LIMIT, LineReader, Overlong
+from arena_protocol.kinds import valid_name
 from arena_protocol.messages import (
     TABLE,
     Error,
@@ -24,7 +25,6 @@ from arena_protocol.messages import (
     encode,
     parse_client,
     parse_server,
-    valid_name,
 )
 
 from .wire import BAD_LINES, TRANSCRIPT, messages, parse, sides

@@ -17,12 +17,12 @@ from typing import Any
 import pytest
 from tests.slices import all_of
 
-from arena_protocol import codec
 from arena_protocol.codec import REQUIRED, Direction, Schema
 from arena_protocol.errors import ByeReason, ErrorCode, LocalProtocolError, ProtocolError
 from arena_protocol.framing import CLIENT_LINE_LIMIT, SERVER_LINE_LIMIT
 from arena_protocol.games import make_game
 from arena_protocol.games.base import Deal
+from arena_protocol.kinds import KINDS
 from arena_protocol.messages import (
     TABLE,
     VERSION,
@@ -115,12 +115,12 @@ def test_the_examples_of_a_verb_read_and_print_back(section: Section) -> None:
 def test_the_kinds_are_those_of_the_code() -> None:
     (lines,) = blocks("kinds")
     documented = dict(re.split(r" +", line, maxsplit=1) for line in lines)
-    assert documented == {kind.name: kind.pattern for kind in codec.KINDS}
+    assert documented == {kind.name: kind.pattern for kind in KINDS}
 
 
 def test_the_kinds_of_every_table_are_explained() -> None:
     used = {kind for section in SECTIONS for _, kind, *_ in section.parts()}
-    assert used == {kind.name for kind in codec.KINDS}
+    assert used == {kind.name for kind in KINDS}
 
 
 def test_the_error_codes_are_those_of_the_code() -> None:

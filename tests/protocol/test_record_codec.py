@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.slices import all_of, rows
 
-from arena_protocol.codec import KEY, NAME, WORD
+from arena_protocol.kinds import KEY, NAME, WORD
 from arena_protocol.record import (
     FORMAT,
     FaultRecord,

@@ -5,9 +5,9 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from arena_protocol import codec
 from arena_protocol.codec import REQUIRED, Direction, Schema
 from arena_protocol.errors import ErrorCode
+from arena_protocol.kinds import NAME, WORD
 from arena_protocol.messages import (
     TABLE,
     Arena,
@@ -196,10 +196,10 @@ VALUES = {
     "counts": st.lists(st.integers(0, 10**12 - 1), min_size=1, max_size=4).map(tuple),
     "integer": st.integers(1 - 10**12, 10**12 - 1),
     "integers": st.lists(st.integers(1 - 10**12, 10**12 - 1), min_size=1, max_size=4).map(tuple),
-    "word": st.from_regex(codec.WORD.pattern, fullmatch=True),
+    "word": st.from_regex(WORD.pattern, fullmatch=True),
     "words": st.lists(st.from_regex("[!-+.-~-]+", fullmatch=True), min_size=1, max_size=4).map(tuple),
-    "name": st.from_regex(codec.NAME.pattern, fullmatch=True),
-    "names": st.lists(st.from_regex(codec.NAME.pattern, fullmatch=True), min_size=1, max_size=4).map(tuple),
+    "name": st.from_regex(NAME.pattern, fullmatch=True),
+    "names": st.lists(st.from_regex(NAME.pattern, fullmatch=True), min_size=1, max_size=4).map(tuple),
     "hex": st.binary(max_size=20),
     "text": st.lists(st.from_regex("[!-~]+", fullmatch=True).filter(lambda w: "=" not in w), min_size=1).map(
         " ".join

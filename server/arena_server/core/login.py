@@ -12,7 +12,8 @@ from typing import Final
 
 from arena_protocol.errors import ErrorCode, ProtocolError
 from arena_protocol.games import GAMES
-from arena_protocol.messages import LOG_READER, SPECTATOR, Hello, Welcome, valid_name
+from arena_protocol.kinds import valid_name
+from arena_protocol.messages import LOG_READER, SPECTATOR, Hello, Welcome
 from arena_server.core import deal
 from arena_server.core.cut import is_alias
 from arena_server.core.peers import Bot, Peer, Slot, WorkerSlot

@@ -13,8 +13,8 @@ from typing import Any, Final
 from sqlalchemy import null, select
 from sqlalchemy.orm import Session
 
-from arena_protocol.codec import KEY, NAME, WORD
 from arena_protocol.games import GAMES
+from arena_protocol.kinds import KEY, NAME, WORD
 from arena_protocol.plugins import PluginError
 from arena_server.store.database import LAYOUT
 from arena_server.store.preflight import ADDED

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, Self
 
-from arena_protocol.codec import NAME
+from arena_protocol.kinds import NAME
 from arena_server.errors import StoreError
 from arena_server.store.reader import Results
 from arena_server.store.schema import ContestRow, plain_time

@@ -19,8 +19,8 @@ from sqlalchemy import ColumnElement, Integer, Text, cast, func, literal_column,
 from sqlalchemy.orm import Session
 from sqlalchemy.sql.expression import case
 
-from arena_protocol.codec import WORD
 from arena_protocol.games import make_game
+from arena_protocol.kinds import WORD
 from arena_protocol.record import VOID
 from arena_server.stats.rated_games import (
     Games,

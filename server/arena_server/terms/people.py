@@ -1,6 +1,6 @@
 """Names of people, in any script: of visitors who play, and of the authors of bots.
 
-A bot's name in the protocol is `arena_protocol.codec.NAME`. `static/js/people.js` has the same rule for names
+A bot's name in the protocol is `arena_protocol.kinds.NAME`. `static/js/people.js` has the same rule for names
 that stay in the browser.
 """
 

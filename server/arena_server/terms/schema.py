@@ -13,7 +13,7 @@ from typing import Final, Literal, Self
 
 from pydantic import Field, field_validator, model_validator
 
-from arena_protocol.codec import valid_name
+from arena_protocol.kinds import valid_name
 from arena_server.terms.about import URL, check_links
 from arena_server.terms.config import GUESTS_PER_ADDRESS, MOST_SLOTS, check_url
 from arena_server.terms.contest_table import ContestTable, GameTable

@@ -12,7 +12,7 @@ from typing import Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, field_validator
 
-from arena_protocol.codec import valid_name
+from arena_protocol.kinds import valid_name
 from arena_server.terms.languages import LANGUAGES
 from arena_server.terms.sandbox import (
     DEFAULT_LIMITS,

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from arena_protocol.codec import valid_name
+from arena_protocol.kinds import valid_name
 from arena_server.errors import ArenaError, ConfigError, some_of
 from arena_server.store.database import Database, home_of
 from arena_server.store.files import replace_file

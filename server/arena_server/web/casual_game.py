@@ -17,7 +17,7 @@ from shutil import which
 from time import strftime
 from typing import Any, Final
 
-from arena_protocol.codec import valid_name
+from arena_protocol.kinds import valid_name
 from arena_server.core.formats.matches import Single
 from arena_server.errors import ArenaError, public_text
 from arena_server.places.base import LocalBot

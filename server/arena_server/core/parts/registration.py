@@ -13,7 +13,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Final
 
-from arena_protocol.messages import valid_name
+from arena_protocol.kinds import valid_name
 from arena_server.core.events import Command, Event
 from arena_server.core.facts import Applied, ContestFact, RegistrationSet
 from arena_server.core.journal import JournalError
