@@ -13,7 +13,7 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import MISSING, dataclass, field, fields
 from enum import Enum
-from typing import Any, Final
+from typing import Any, Final, get_args
 
 from arena_protocol.errors import ErrorCode, LocalProtocolError, ProtocolError
 from arena_protocol.framing import CLIENT_LINE_LIMIT, SERVER_LINE_LIMIT
@@ -74,6 +74,26 @@ class Schema:
             group = f" {key}=({kind.pattern})"
             parts.append(group if default is REQUIRED else f"(?:{group})?")
         return "".join(parts)
+
+
+def schema_of(
+    verb: str,
+    message: type[Any],
+    direction: Direction,
+    *,
+    positionals: int = 0,
+    game_options_after: str | None = None,
+) -> Schema:
+    """Return the row of a message whose attributes have types of `kinds.py`; the first are positional."""
+    kinds = [(name, kind) for name, hint in message.__annotations__.items() for kind in _kinds(hint)]
+    return Schema(
+        verb, message, direction, dict(kinds[:positionals]), dict(kinds[positionals:]), game_options_after
+    )
+
+
+def _kinds(hint: Any) -> list[Kind]:
+    """Return the kind of `Word` or `Word | None`; none for another type: that of the game's own options."""
+    return [kind for part in (hint, *get_args(hint)) for kind in getattr(part, "__metadata__", ())]
 
 
 #: Characters of a peer's token that an error text quotes.
