@@ -16,7 +16,8 @@ from dataclasses import dataclass
 import sympy as sp
 
 from arena_museum.andor import integral_rules
-from arena_museum.andor.integral_rules import Integral, Rewriting, table_integral
+from arena_museum.andor.integral_rules import Rewriting
+from arena_museum.andor.integral_table import Integral, table_integral
 from arena_museum.andor.search import ProblemSpace, Reduction, Solution, best_first
 
 FUNCTIONS = ("sin", "cos", "tan", "exp", "log", "sqrt", "atan", "asin", "sinh", "cosh", "pi", "E")

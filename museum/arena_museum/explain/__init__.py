@@ -188,7 +188,7 @@ def hanoi_states(discs: int) -> Picture:
 def integral(text: str, variable: str = "x") -> tuple[Picture, str]:
     """The solution graph of an indefinite integral, and the answer as text. Needs SymPy."""
     try:
-        from arena_museum.andor.integral_rules import plain
+        from arena_museum.andor.integral_table import plain
         from arena_museum.andor.integrals import Integrals, integrate, parse
     except ImportError as error:
         raise EngineError(needs_extra("an integral", "symbolic")) from error

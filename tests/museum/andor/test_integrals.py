@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     import sympy as sp
 
     from arena_museum.andor import integral_rules
-    from arena_museum.andor.integral_rules import Integral, Rewriting, table_integral
+    from arena_museum.andor.integral_rules import Rewriting
+    from arena_museum.andor.integral_table import Integral, table_integral
     from arena_museum.andor.integrals import RULES, Integrals, Integrated, integrate, parse
 
 
