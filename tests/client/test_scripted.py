@@ -10,11 +10,9 @@ from tests.slices import all_of
 
 from arena_client import Bot, ClientError, GameView
 from arena_client.protocol import ClientProtocol
-from arena_client.scripted import (
+from arena_client.script import (
     HONEST,
-    MOMENTS,
     OPEN,
-    SCRIPTED,
     Act,
     Close,
     On,
@@ -24,11 +22,10 @@ from arena_client.scripted import (
     ScriptedClient,
     StopReading,
     Wait,
-    create,
     drip,
-    run,
     run_script,
 )
+from arena_client.scripted import MOMENTS, SCRIPTED, create, run
 from arena_protocol import messages as wire
 
 from .fake_server import (

@@ -18,8 +18,9 @@ from hypothesis import strategies as st
 
 from arena_client import AsyncBot, Bot, as_bot
 from arena_client.protocol import ClientProtocol
-from arena_client.scripted import Close as Leave
-from arena_client.scripted import Raw, Say, ScriptedClient, StopReading, Wait, create
+from arena_client.script import Close as Leave
+from arena_client.script import Raw, Say, ScriptedClient, StopReading, Wait
+from arena_client.scripted import create
 from arena_protocol.framing import SERVER_LINE_LIMIT, LineReader
 from arena_server.core.contest import Contest
 from arena_server.core.effects import Effect, Journal, Marker, Store

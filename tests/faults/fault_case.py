@@ -15,7 +15,7 @@ from tests.simulation.bots import OVERLONG, Honest, Wire
 from tests.simulation.network import CALM, MS, SECOND
 from tests.simulation.world import World
 
-from arena_client.scripted import Act, Close, Raw, Say, StopReading, drip
+from arena_client.script import Act, Close, Raw, Say, StopReading, drip
 from arena_protocol.record import FaultKind, GameRecord
 from arena_server.core import effects
 from arena_server.core.effects import Effect, Finished, Send

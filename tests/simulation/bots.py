@@ -14,20 +14,9 @@ from typing import ClassVar, Protocol
 
 from tests.simulation.network import MS, one_in
 
-from arena_client.scripted import (
-    SCRIPTED as RECIPES,
-)
-from arena_client.scripted import (
-    Act,
-    Close,
-    Raw,
-    Say,
-    Script,
-    ScriptedClient,
-    StopReading,
-    create,
-    drip,
-)
+from arena_client.script import Act, Close, Raw, Say, Script, ScriptedClient, StopReading, drip
+from arena_client.scripted import SCRIPTED as RECIPES
+from arena_client.scripted import create
 from arena_protocol.framing import CLIENT_LINE_LIMIT
 from arena_protocol.view import GameView
 

@@ -13,7 +13,7 @@ from typing import Protocol
 from tests.simulation.bots import Honest
 from tests.simulation.network import MS, EventQueue, Link
 
-from arena_client.scripted import Act, Close, Raw, Say, StopReading, Wait
+from arena_client.script import Act, Close, Raw, Say, StopReading, Wait
 from arena_protocol.errors import LocalProtocolError, ProtocolError
 from arena_protocol.framing import SERVER_LINE_LIMIT, LineReader, Overlong
 from arena_protocol.messages import Game, ServerMessage, parse_client, parse_server

@@ -11,7 +11,7 @@ from tests.simulation.network import SECOND
 from tests.simulation.world import Order, World
 from tests.slices import rows
 
-from arena_client.scripted import Close
+from arena_client.script import Close
 from arena_protocol.record import VOID
 from arena_server.core.deal import number_of
 from arena_server.terms.config import ContestConfig

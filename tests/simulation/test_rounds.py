@@ -13,7 +13,7 @@ from tests.simulation.network import MS, SECOND
 from tests.simulation.world import World
 from tests.slices import rows
 
-from arena_client.scripted import Close
+from arena_client.script import Close
 from arena_server.core.facts import Drawn
 from arena_server.core.formats import FORMATS
 from arena_server.core.journal import fact_of
