@@ -19,7 +19,7 @@ from pathlib import Path
 
 import numpy as np
 
-from arena_engines.insertion.master.movegen import Memory
+from arena_engines.insertion.master.layout import Memory
 from arena_engines.insertion.master.patterns import (
     KINDS,
     PATTERNS,

@@ -24,7 +24,7 @@ from arena_engines.engine import Engine
 from arena_engines.insertion.champion import search
 from arena_engines.insertion.evaluation import COOPERATIVE, FELL, INFINITY, MINE, SPOILING
 from arena_engines.insertion.fixed_depth import InsertionPosition, Task, task_of
-from arena_engines.insertion.master.movegen import Memory
+from arena_engines.insertion.master.layout import Memory
 from arena_engines.jit import compiled
 from arena_protocol.games.insertion.board import Planes
 from arena_protocol.games.insertion.rules import MOVES, NOT_TOP, count, distinct_moves, play

@@ -14,7 +14,7 @@ import numpy as np
 from players import Rival, Tree, Weights, greedy_move
 
 from arena_engines.insertion.fixed_depth import InsertionPosition, task_of
-from arena_engines.insertion.master.movegen import Memory
+from arena_engines.insertion.master.layout import Memory
 from arena_engines.jit import compiled
 from arena_protocol.games.insertion.rules import MOVES, distinct_moves, play
 

@@ -8,5 +8,6 @@ layout.py      the map of that memory
 beam.py        beam search against predicted replies
 search.py      exact search and iterative deepening
 leaf.py        the last two plies
-movegen.py     move masks and vectorised children
+movegen.py     the fifteen children of a node, vectorised
+move_masks.py  which moves remove a run
 """

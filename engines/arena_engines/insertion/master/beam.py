@@ -58,8 +58,10 @@ from arena_engines.insertion.master.layout import (
     TABLE_MASK,
     TIES,
     VALUE,
+    Memory,
 )
-from arena_engines.insertion.master.movegen import Memory, expand, legal_masks
+from arena_engines.insertion.master.move_masks import legal_masks
+from arena_engines.insertion.master.movegen import expand
 from arena_engines.insertion.master.search import ALL, deepen, different_boards, hash_board, search
 from arena_engines.jit import outlined
 from arena_protocol.games.insertion.rules import MOVES, count, play

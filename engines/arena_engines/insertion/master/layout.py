@@ -76,3 +76,10 @@ TABLE = BEAM_HASH + BEAM_HASH_SIZE
 #: Greater than every value, with room to shift a window by a path; values fit in 32 bits.
 INFINITY = 1 << 40
 NONE = -(1 << 62)
+
+#: The array, int64[::1]; a list to the type checker, since it is indexed by numbers only.
+Memory = list[int]
+LANES = 16
+#: Offsets of levels and records are below this. The mask shows the compiler that no index is negative
+#: (Python counts those from the end); without it no loop becomes vector code.
+OFFSETS = 0xFFFFF

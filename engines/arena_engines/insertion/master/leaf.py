@@ -25,24 +25,16 @@ from arena_engines.insertion.master.layout import (
     MASKS,
     NODES,
     NONE,
+    OFFSETS,
     P0,
     P1,
     P2,
     RECORD,
     REPLY,
-)
-from arena_engines.insertion.master.movegen import (
-    OFFSETS,
-    SET,
     Memory,
-    bound_keys,
-    expand,
-    legal_masks,
-    lower_bound,
-    scoring,
-    top_key,
-    upper_bound,
 )
+from arena_engines.insertion.master.move_masks import SET, legal_masks, lower_bound, scoring, upper_bound
+from arena_engines.insertion.master.movegen import bound_keys, expand, top_key
 from arena_engines.jit import outlined
 from arena_protocol.games.insertion.rules import count, play
 

@@ -14,8 +14,7 @@ from collections.abc import Callable, Iterator
 from importlib.resources import as_file, files
 from typing import Any
 
-from arena_engines.insertion.master.layout import INFINITY
-from arena_engines.insertion.master.movegen import Memory
+from arena_engines.insertion.master.layout import INFINITY, Memory
 from arena_engines.jit import compiled
 from arena_protocol.games.insertion.board import Planes
 from arena_protocol.games.insertion.rules import MOVES, distinct_moves, play

@@ -34,12 +34,14 @@ from arena_engines.insertion.master.layout import (
     INFINITY,
     KEY,
     KILLERS,
+    LANES,
     LAST_CUT,
     LEVEL,
     LEVELS,
     MASKS,
     NODES,
     NONE,
+    OFFSETS,
     OPEN,
     P0,
     P1,
@@ -54,20 +56,11 @@ from arena_engines.insertion.master.layout import (
     TABLE_MASK,
     TIES,
     VALUE,
+    Memory,
 )
 from arena_engines.insertion.master.leaf import last_ply, last_two_plies, reply_value
-from arena_engines.insertion.master.movegen import (
-    LANES,
-    OFFSETS,
-    SET,
-    Memory,
-    drop_refuted,
-    expand,
-    legal_masks,
-    reply_all,
-    sort_keys,
-    top_key,
-)
+from arena_engines.insertion.master.move_masks import SET, legal_masks
+from arena_engines.insertion.master.movegen import drop_refuted, expand, reply_all, sort_keys, top_key
 from arena_engines.jit import outlined
 from arena_protocol.games.insertion.rules import count, play
 

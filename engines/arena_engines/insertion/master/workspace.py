@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 from arena_engines.engine import Eval
 from arena_engines.insertion.master import layout
 from arena_engines.insertion.master.beam import CERTAIN, beam
-from arena_engines.insertion.master.movegen import Memory
+from arena_engines.insertion.master.layout import Memory
 from arena_engines.insertion.master.search import ANY, FIRST, deepen
 from arena_engines.jit import compiled
 from arena_protocol.games.insertion.board import Planes

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena_engines.insertion.master.movegen import move_masks
+from arena_engines.insertion.master.move_masks import move_masks
 from arena_protocol.games.insertion import rules
 from arena_protocol.games.insertion.board import parse_board
 
