@@ -77,7 +77,7 @@ class Router:
 
     def remove(self, name: str) -> None:
         """No client can log in to contest `name` any more; its connections are its own to close."""
-        del self._members[name]
+        self._members.pop(name, None)  # one whose beginning failed was not added
         self._count_slots()
 
     def ended(self, now: int) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from datetime import date, time
 from typing import TYPE_CHECKING
 
 from pydantic import ValidationError
@@ -113,6 +114,8 @@ def _shown(value: object) -> str:
     """The value as TOML has it, cut short."""
     if isinstance(value, bool):
         return str(value).lower()
+    if isinstance(value, date | time):  # a moment is a date
+        return value.isoformat()
     if isinstance(value, dict) and value:
         text = "{ " + ", ".join(f"{key} = {_shown(each)}" for key, each in value.items()) + " }"
     else:

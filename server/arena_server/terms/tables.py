@@ -6,6 +6,7 @@ Durations are written as `20s`, `500ms`, `2m` or `1h`, and are whole millisecond
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
 from typing import Final, Literal
@@ -67,7 +68,8 @@ def bounded_duration(value: object, low: int, high: int) -> int:
 
 def check_moment(value: object) -> object:
     if isinstance(value, datetime):
-        return value.astimezone()  # one without an offset is in the zone of this machine
+        with suppress(OverflowError):  # the first and the last day may have none in this zone
+            return value.astimezone()  # one without an offset is in the zone of this machine
     raise ValueError("expected a date with a time and without quotes, such as 2026-12-24T18:00:00")
 
 

@@ -396,6 +396,14 @@ async def test_a_database_that_does_not_open(tmp_path: Path) -> None:
         await here.until(lambda: here.host.leaving)
 
 
+@pytest.mark.soak
+async def test_a_folder_of_logs_that_cannot_be_used(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    logged = spec("friday", bot_logs=tmp_path / "file")
+    async with running(tmp_path, [logged], "^bot logs: .*file/friday: cannot be used: File exists") as here:
+        await here.until(lambda: here.host.leaving)
+
+
 class Pages(TranscriptReader):
     """A reader of transcripts that keeps the texts of its ends."""
 

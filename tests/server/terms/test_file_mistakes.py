@@ -39,6 +39,11 @@ def refusal(text: str) -> str:
         ('open = "18-23"', "contest.open: expected hours such as '18:00-23:00', got '18-23'"),
         ("open = true", "contest.open: expected a text in quotes, got true"),
         (
+            "ends_at = 9999-12-31T23:59:59-12:00",
+            "contest.ends_at: expected a date with a time and without quotes, such as 2026-12-24T18:00:00, "
+            "got 9999-12-31T23:59:59-12:00",
+        ),
+        (
             'ends_at = "tomorrow"',
             "contest.ends_at: expected a date with a time and without quotes, such as 2026-12-24T18:00:00, "
             "got 'tomorrow'",
@@ -46,7 +51,7 @@ def refusal(text: str) -> str:
         (
             "freeze_at = 2026-12-24",
             "contest.freeze_at: expected a date with a time and without quotes, such as 2026-12-24T18:00:00, "
-            "got datetime.date(2026, 12, 24)",
+            "got 2026-12-24",
         ),
     ],
 )
