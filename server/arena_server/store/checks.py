@@ -28,6 +28,7 @@ from arena_server.store.schema import (
     contest_checksum_4,
     game_checksum,
 )
+from arena_server.terms.config import SEED_DIGITS
 
 #: How many rows of games are in memory at once.
 ROWS_AT_ONCE: Final = 100
@@ -54,7 +55,7 @@ _FORMS: Final[Mapping[str, str]] = {
     "name": NAME.pattern,
     "format": WORD.pattern,
     "scoring": WORD.pattern,
-    "seed": "-?[0-9]{1,400}",
+    "seed": f"-?[0-9]{{1,{SEED_DIGITS}}}",
     "software": WORD.pattern,
 }
 _GAME_ID: Final = "g[1-9][0-9]{0,11}"

@@ -95,6 +95,17 @@ def contest_of(terms: GameTerms, **own: Any) -> ContestConfig:
 
 DEALS = ("fresh", "paired")
 
+#: A seed is a text in databases and records.
+SEED_DIGITS: Final = 400
+
+
+def check_seed(seed: int | None) -> int | None:
+    """Raises ValueError for a seed that no database keeps."""
+    if seed is not None and abs(seed) >= 10**SEED_DIGITS:
+        raise ValueError(f"expected a number of at most {SEED_DIGITS} digits")
+    return seed
+
+
 #: The most games of one bot at once.
 MOST_SLOTS = 64
 #: Spectators of one address: the default of `server.spectators_per_address`.
@@ -110,6 +121,10 @@ def check_numbers(config: ContestConfig) -> None:
         check_tie_breaks(config.tie_breaks)
     except ValueError as error:
         raise ContestConfigError(f"tie_breaks: {error}") from error
+    try:
+        check_seed(config.seed)
+    except ValueError as error:
+        raise ContestConfigError(f"seed: {error}") from None
     if config.deals not in DEALS:
         raise ContestConfigError(f"deals is one of {', '.join(DEALS)}, not {config.deals!r}")
     for each, of_it in terms_of(ContestConfig):

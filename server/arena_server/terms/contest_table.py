@@ -16,7 +16,7 @@ from arena_server.stats.scoring import text_of as scoring_text
 from arena_server.stats.teams import best_of
 from arena_server.stats.tiebreaks import check as check_tie_breaks
 from arena_server.terms.about import KEYS, WORDS, check_links, check_word
-from arena_server.terms.config import ContestConfig
+from arena_server.terms.config import ContestConfig, check_seed
 from arena_server.terms.formats import FORMATS
 from arena_server.terms.tables import FileTable, bounded_duration, check_moment, check_name
 from arena_server.terms.terms import LONGEST_MS, MOST, MOST_STORED, terms_of
@@ -175,6 +175,7 @@ class ContestTable(FileTable):
     _words = field_validator(*WORDS, mode="before")(_read_word)
     _links = field_validator("links")(check_links)
     _format = field_validator("format")(_check_format)
+    _seed = field_validator("seed")(check_seed)
     _scoring = field_validator("scoring", mode="before")(_read_scoring)
     _teams = field_validator("teams", mode="before")(_read_teams)
     _tie_breaks = field_validator("tie_breaks")(_check_tie_breaks)

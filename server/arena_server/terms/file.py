@@ -203,11 +203,28 @@ def read_tables(path: Path) -> dict[str, Any]:
 
 def _tables(text: str, source: str) -> dict[str, Any]:
     try:
-        return tomllib.loads(text)
+        tables = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise ConfigError(f"{source}: not a TOML file: {error}") from None
+    except ValueError:  # `int` takes no text of more than 4,300 digits
+        raise ConfigError(f"{source}: not a TOML file: a number has too many digits") from None
     except RecursionError:
         raise ConfigError(f"{source}: not a TOML file: too many brackets within each other") from None
+    if (key := _key_with_nul(tables)) is not None:
+        raise ConfigError(f"{source}: {key}: expected a text without the character \\u0000")
+    return tables
+
+
+def _key_with_nul(tables: Mapping[str, Any]) -> str | None:
+    """A key whose text has a NUL, which no path, no argument and no column of PostgreSQL can have."""
+    for key, value in tables.items():
+        inner = value if isinstance(value, list) else [value]
+        for each in inner:
+            if isinstance(each, Mapping) and (found := _key_with_nul(each)) is not None:
+                return f"{key}.{found}"
+            if isinstance(each, str) and "\0" in each:
+                return key
+    return None
 
 
 def contest_of_tables(tables: Mapping[str, Any], source: str) -> ContestFile:

@@ -124,6 +124,21 @@ def test_a_wrong_address_of_a_webhook(url: str) -> None:
 @all_of(
     ("text", "line"),
     [
+        (
+            toml(contest=f"seed = 1{'0' * 400}"),
+            f"contest.seed: expected a number of at most 400 digits, got 1{'0' * 56}...",
+        ),
+        (
+            toml(contest=f"seed = 1{'0' * 5000}"),
+            "not a TOML file: a number has too many digits",
+        ),
+        *(
+            (text, f"{key}: expected a text without the character \\u0000")
+            for key, text in {
+                "game.library": toml(game='library = "a\\u0000"'),
+                "bot.command": toml(bots='[[bot]]\nname = "a"\ncommand = ["a", "\\u0000"]'),
+            }.items()
+        ),
         (toml(contest="probatoin = 1"), "contest.probatoin: unknown key; did you mean 'probation'?"),
         (toml(contest='clock = "1s"'), "contest.clock: unknown key; it belongs in [game]"),
         (toml(game='engine = "x"'), "game.engine: unknown key; it belongs in [[bot]]"),
