@@ -15,9 +15,9 @@ from arena_protocol.record_codec import encode
 from arena_server.core.contest import Contest
 from arena_server.core.deal import Setting
 from arena_server.core.events import Tick
-from arena_server.core.facts import GameFact, Offered
 from arena_server.core.formats import format_of
 from arena_server.core.formats.base import Format
+from arena_server.core.game_facts import GameFact, Offered
 from arena_server.core.journal import Entry, entry_of
 from arena_server.core.match import Match, PlayMove, SayReady
 from arena_server.store.contest_store import ContestStore

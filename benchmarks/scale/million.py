@@ -23,9 +23,9 @@ from arena_protocol.games import make_game
 from arena_protocol.record import GameRecord
 from arena_protocol.record_codec import encode
 from arena_server.core.deal import Setting
-from arena_server.core.facts import Offered
 from arena_server.core.formats import format_of
 from arena_server.core.formats.base import Pairing
+from arena_server.core.game_facts import Offered
 from arena_server.core.journal import Entry, entry_of
 from arena_server.core.life import FINISHED
 from arena_server.core.match import Match

@@ -1,59 +1,11 @@
-"""Facts: what happened in a contest.
+"""Facts of a contest, which are of all its games or of none: the last one about each thing counts.
 
-A fact of a game is a decision of its match (`match.py`): `Match.apply` is the only writer of the
-game's state, from live facts and from the journal's alike. PlyRecord, FaultRecord and InfoRecord are facts as
-they stand in the game's record. Facts of the contest itself replace each other: the last one about
-each thing counts. `journal.py` has their form in the database.
+`journal.py` has their form in the database, `game_facts.py` those of a game.
 """
 
 from __future__ import annotations
 
 from typing import NamedTuple
-
-from arena_protocol.record import FaultRecord, InfoRecord, PlyRecord
-
-
-class Offered(NamedTuple):
-    """GAME is sent. It annuls all earlier facts of the same game.
-
-    `names` play in the order of the seats, on deal `deal` (1, 2, ...) of those of these players.
-    `slots`: in which slot each seat's bot plays the game; empty: all in slot 1. `agents`: what each
-    bot calls its program; empty: none of them says.
-    """
-
-    names: tuple[str, ...]
-    deal: int
-    slots: tuple[int, ...] = ()
-    agents: tuple[str | None, ...] = ()
-
-
-class Ready(NamedTuple):
-    """The seat has sent READY in time."""
-
-    seat: int
-
-
-class Away(NamedTuple):
-    """The seat lost its connection before START: it has to send READY again."""
-
-    seat: int
-
-
-class Started(NamedTuple):
-    """Every seat is ready or at fault."""
-
-
-class Ended(NamedTuple):
-    """The game is over; `end` is the game's own word, `forfeit` or `void`."""
-
-    totals: tuple[int, ...]
-    end: str
-
-
-class Leased(NamedTuple):
-    """The game is a worker's to play; a result counts with the newest `fence` (1, 2, ...) alone."""
-
-    fence: int
 
 
 class ResumeKeys(NamedTuple):
@@ -393,7 +345,6 @@ class Order(NamedTuple):
     reason: str
 
 
-GameFact = Offered | Leased | Ready | Away | Started | PlyRecord | FaultRecord | InfoRecord | Ended
 ContestFact = (
     ResumeKeys
     | FormerKeys

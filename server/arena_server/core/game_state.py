@@ -16,7 +16,7 @@ from typing import Any
 from arena_protocol.record import FaultRecord, GameRecord, InfoRecord, PlyRecord
 from arena_server.core.clock import elapsed_ms
 from arena_server.core.deal import Setting
-from arena_server.core.facts import Away, Ended, GameFact, Offered, Ready, Started
+from arena_server.core.game_facts import Away, Ended, GameFact, Offered, Ready, Started
 
 
 class Phase(Enum):

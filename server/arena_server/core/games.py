@@ -18,9 +18,9 @@ from arena_server.core.deadlines import DeadlineKind, Deadlines
 from arena_server.core.deal import REFEREE, Setting, number_of
 from arena_server.core.delivery import ChunkedSender, Spectators
 from arena_server.core.events import DrawDone, HandOut
-from arena_server.core.facts import GameFact, Offered
 from arena_server.core.fixtures import Fixtures
 from arena_server.core.formats.base import Pairing
+from arena_server.core.game_facts import GameFact, Offered
 from arena_server.core.journal import JournalError
 from arena_server.core.life import FINISHED
 from arena_server.core.log_events import (

@@ -17,7 +17,7 @@ from typing import NamedTuple
 from arena_protocol.record import FORFEIT, VOID, FaultKind, FaultRecord, InfoRecord, PlyRecord
 from arena_server.core.clock import NS_PER_MS, TimeControl, TurnTimer, elapsed_ms
 from arena_server.core.deal import Setting, own_move
-from arena_server.core.facts import Away, Ended, GameFact, Ready, Started
+from arena_server.core.game_facts import Away, Ended, GameFact, Ready, Started
 from arena_server.core.game_state import GameState, Phase
 from arena_server.terms.terms import LONGEST_MS
 

@@ -16,14 +16,13 @@ from arena_server.core.facts import (
     Begun,
     Disqualified,
     FormerKeys,
-    GameFact,
-    Offered,
     Order,
     Penalised,
     ResumeKeys,
     RunStateSet,
 )
 from arena_server.core.formats.base import Pairing
+from arena_server.core.game_facts import GameFact, Offered
 from arena_server.core.games import GameManager, own_slot
 from arena_server.core.journal import CONTEST, JournalError, Live, Past, fact_of
 from arena_server.core.login import is_digest

@@ -10,7 +10,7 @@ from typing import Final
 
 from arena_protocol.record import FORFEIT, VOID, FaultKind, FaultRecord, InfoRecord, PlyRecord
 from arena_server.core.clock import TimeControl
-from arena_server.core.facts import Away, Ended, GameFact, Leased, Offered, Ready, Started
+from arena_server.core.game_facts import Away, Ended, GameFact, Leased, Offered, Ready, Started
 from arena_server.core.game_state import Phase
 from arena_server.core.journal import JournalError
 from arena_server.core.match import Match

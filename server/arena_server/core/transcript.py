@@ -22,7 +22,7 @@ from arena_protocol.record import FaultRecord, InfoRecord, PlyRecord
 from arena_protocol.text import numbers_text
 from arena_server.core.cut import may_name
 from arena_server.core.deal import Setting
-from arena_server.core.facts import GameFact, Started
+from arena_server.core.game_facts import GameFact, Started
 
 #: The bit of spectators in an audience; seat `s` has bit `1 << s`.
 SPECTATORS: Final = 1

@@ -18,7 +18,7 @@ from arena_protocol.text import numbers_text
 from arena_server.core.deadlines import DeadlineKind, Deadlines
 from arena_server.core.delivery import CHUNK, ChunkedSender, Spectators
 from arena_server.core.effects import Send, Store, TurnMark
-from arena_server.core.facts import Ended, GameFact, Leased, Offered
+from arena_server.core.game_facts import Ended, GameFact, Leased, Offered
 from arena_server.core.journal import KIND_OF
 from arena_server.core.news import Moved, Notes
 from arena_server.core.peers import LiveGame, NotFree, Outbox, Peer, Slot

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from sqlalchemy import Connection, delete, func, insert, select
 
-from arena_server.core.facts import Offered
+from arena_server.core.game_facts import Offered
 from arena_server.core.journal import KEPT, OFFER, Entry, Live, Past, fact_of
 from arena_server.store.journal import JournalAppender, pack
 from arena_server.store.schema import JournalRow

@@ -10,7 +10,8 @@ from sqlalchemy.orm import Session
 from arena_protocol.record import VOID, GameRecord
 from arena_server.core.deal import game_id as id_of
 from arena_server.core.deal import number_of
-from arena_server.core.facts import Offered, Ruled
+from arena_server.core.facts import Ruled
+from arena_server.core.game_facts import Offered
 from arena_server.store import schema
 from arena_server.store.chain import GENESIS, extend
 from arena_server.store.checks import faults_by_game

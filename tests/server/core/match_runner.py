@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from arena_protocol.games import make_game
 from arena_protocol.record import FaultKind
 from arena_server.core.deal import Setting
-from arena_server.core.facts import GameFact, Offered
 from arena_server.core.formats.base import Pairing
+from arena_server.core.game_facts import GameFact, Offered
 from arena_server.core.match import Abort, Blame, Match, PlayMove, SayReady
 from arena_server.core.replay import restore
 from arena_server.terms.config import ContestConfig

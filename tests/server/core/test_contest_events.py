@@ -10,7 +10,7 @@ from tests.slices import all_of
 from arena_protocol.session import ServerSession
 from arena_server.core.effects import Reply
 from arena_server.core.events import Command, Received
-from arena_server.core.facts import GameFact
+from arena_server.core.game_facts import GameFact
 from arena_server.core.log_events import GameOver, LogEvent
 from arena_server.core.match import Match, PlayMove
 from arena_server.core.orders import VERBS

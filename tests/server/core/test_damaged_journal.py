@@ -14,7 +14,8 @@ from tests.slices import all_of
 from arena_protocol.record import FaultRecord, InfoRecord, PlyRecord
 from arena_server.core.contest import Contest
 from arena_server.core.events import Stop, Stored, Tick
-from arena_server.core.facts import Away, Ended, GameFact, Offered, Ready, Repeat, Started
+from arena_server.core.facts import Repeat
+from arena_server.core.game_facts import Away, Ended, GameFact, Offered, Ready, Started
 from arena_server.core.journal import (
     Entry,
     JournalError,

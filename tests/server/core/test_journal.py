@@ -10,19 +10,14 @@ from tests.slices import all_of
 from arena_protocol.record import FaultRecord, InfoRecord, PlyRecord
 from arena_server.core.facts import (
     Applied,
-    Away,
     Conduct,
     ContestFact,
     Drawn,
-    Ended,
     Extended,
-    GameFact,
     Invited,
     Joined,
     Left,
-    Offered,
     Order,
-    Ready,
     Redeemed,
     RegistrationSet,
     Repeat,
@@ -31,12 +26,12 @@ from arena_server.core.facts import (
     Sent,
     Separated,
     Shortened,
-    Started,
     TokenSet,
     TotalSet,
     TrialSet,
     Walkover,
 )
+from arena_server.core.game_facts import Away, Ended, GameFact, Offered, Ready, Started
 from arena_server.core.journal import CONTEST, Entry, JournalError, Live, entry_of, fact_of
 from arena_server.store.journal import pack, unpack
 

@@ -8,7 +8,7 @@ from hypothesis import given
 
 from arena_protocol.record import FaultKind, InfoRecord, PlyRecord
 from arena_protocol.verify import verify
-from arena_server.core.facts import Away, Ended, GameFact, Offered, Ready, Started
+from arena_server.core.game_facts import Away, Ended, GameFact, Offered, Ready, Started
 from arena_server.core.game_state import Phase
 from arena_server.core.journal import entry_of, fact_of
 from arena_server.core.match import (

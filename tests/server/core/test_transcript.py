@@ -14,7 +14,7 @@ from arena_protocol.record import FaultRecord, InfoRecord, PlyRecord
 from arena_protocol.session import ClientSession, ServerSession, State
 from arena_protocol.view import GameView
 from arena_server.core.deal import Setting
-from arena_server.core.facts import Ended, Started
+from arena_server.core.game_facts import Ended, Started
 from arena_server.core.transcript import SPECTATORS, Transcript
 
 from .match_runner import CLOCKS, GAMES, STEPS, Runner, Steps, a_match

@@ -18,7 +18,7 @@ from tests.server.stats.rated import observed_in
 
 from arena_protocol.record import FaultRecord, PlyRecord
 from arena_protocol.record_codec import encode
-from arena_server.core.facts import Offered
+from arena_server.core.game_facts import Offered
 from arena_server.core.journal import entry_of
 from arena_server.errors import StoreError
 from arena_server.stats.rated_games import (

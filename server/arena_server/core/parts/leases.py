@@ -34,7 +34,8 @@ from arena_server.core.events import (
     Renewed,
     Returned,
 )
-from arena_server.core.facts import ContestFact, Ended, Excluded, GameFact, Leased, Offered, Ready, Started
+from arena_server.core.facts import ContestFact, Excluded
+from arena_server.core.game_facts import Ended, GameFact, Leased, Offered, Ready, Started
 from arena_server.core.games import GameManager, past_of
 from arena_server.core.journal import JournalError, entry_of
 from arena_server.core.log_events import GameStarted, LeaseEnded, ResultRefused, ResultReturned, WorkerVoided
