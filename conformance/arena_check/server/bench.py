@@ -26,6 +26,10 @@ SUITE: Suite[ServerBench] = Suite()
 
 #: A move that no game has.
 ILLEGAL = "99"
+#: The advice for a line that cannot be read.
+REFUSE = (
+    "Answer a line that cannot be read by ERROR and one code a cause; after log-in the connection goes on."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,6 +212,12 @@ class ServerBench:
         client.send_bytes(line + b"\n")
         client.expect_error(code)
         client.expect_end()
+
+    def refuses_in_lobby(self, line: bytes, code: str) -> None:
+        """Send a line in the lobby that is to be refused: one ERROR of this code, and it goes on."""
+        with reaching():
+            client = self.visitor()
+        client.expect_refusal(line, code)
 
     def begun(self) -> Pair:
         """A pair in a game that has started, with a TURN open, as a prerequisite."""

@@ -109,8 +109,7 @@ def free_lines(bench: ServerBench) -> None:
 )
 def commit(bench: ServerBench) -> None:
     with reaching():
-        pair = bench.pair()
-        pair.begin()
+        pair = bench.begun()
         end = pair.finish()[0]
     game = pair.game
     if game.offer.commit is None:
@@ -135,8 +134,7 @@ def commit(bench: ServerBench) -> None:
 )
 def sequence(bench: ServerBench) -> None:
     with reaching():
-        pair = bench.pair()
-        pair.begin()
+        pair = bench.begun()
         end = pair.finish()[0]
     shown = pair.game.shown
     if end.sequence is not None and not end.sequence.startswith(shown):

@@ -244,9 +244,7 @@ def opponents_zombie(bench: ServerBench) -> None:
     advice="OVER repeats the totals of the last PLAYED.",
 )
 def over(bench: ServerBench) -> None:
-    with reaching():
-        pair = bench.pair()
-        pair.begin()
+    pair = bench.begun()
     for end in pair.finish():
         last = pair.game.history[-1]
         if end.total != last.total:
@@ -381,8 +379,7 @@ def two_games(bench: ServerBench) -> None:
 )
 def next_game_elsewhere(bench: ServerBench) -> None:
     with reaching():
-        pair = bench.pair()
-        pair.begin()
+        pair = bench.begun()
         pair.finish()
     for client in pair.seats:
         client.close()

@@ -1,18 +1,15 @@
-"""The cases of `arena check server` about lines and values: sections 1 and 2 of the clauses."""
+"""The cases of `arena check server` about lines and values: sections 1, 2, 4.10 and 11.1 of the clauses."""
 
 from __future__ import annotations
 
 from arena_check.cases import NEGATIVE, POSITIVE, failed, reaching
-from arena_check.server.bench import SUITE, ServerBench
+from arena_check.server.bench import REFUSE, SUITE, ServerBench
 from arena_protocol import messages as wire
 from arena_protocol.framing import CLIENT_LINE_LIMIT
 
 case = SUITE.case
 
 _LINES = "PROTOCOL.md, Lines."
-_REFUSE = (
-    "Answer a line that cannot be read by ERROR and one code a cause; after log-in the connection goes on."
-)
 
 
 @case(
@@ -53,9 +50,7 @@ def split_line(bench: ServerBench) -> None:
     advice="A line without its LF is none; a lost connection is no fault.",
 )
 def half_line(bench: ServerBench) -> None:
-    with reaching():
-        pair = bench.pair()
-        pair.begin()
+    pair = bench.begun()
     pair.mover.send_bytes(b"MOV")
     pair.mover.close()
     again = bench.client(bench.settings.names.index(pair.mover.name))
@@ -82,7 +77,7 @@ def cr_lf(bench: ServerBench) -> None:
     NEGATIVE,
     does="sends bytes above 126, a tab and a NUL in the lobby",
     expects="ERROR syntax each time",
-    advice=_REFUSE,
+    advice=REFUSE,
 )
 def not_printable(bench: ServerBench) -> None:
     with reaching():
@@ -96,18 +91,14 @@ def not_printable(bench: ServerBench) -> None:
     client.sync()
 
 
-@case("1.4/1", NEGATIVE, does="puts two spaces between tokens", expects="ERROR syntax", advice=_REFUSE)
+@case("1.4/1", NEGATIVE, does="puts two spaces between tokens", expects="ERROR syntax", advice=REFUSE)
 def two_spaces(bench: ServerBench) -> None:
-    with reaching():
-        client = bench.visitor()
-    client.expect_refusal(b"PING  x", "syntax")
+    bench.refuses_in_lobby(b"PING  x", "syntax")
 
 
-@case("1.4/2", NEGATIVE, does="puts a space behind the last token", expects="ERROR syntax", advice=_REFUSE)
+@case("1.4/2", NEGATIVE, does="puts a space behind the last token", expects="ERROR syntax", advice=REFUSE)
 def trailing_space(bench: ServerBench) -> None:
-    with reaching():
-        client = bench.visitor()
-    client.expect_refusal(b"PING x ", "syntax")
+    bench.refuses_in_lobby(b"PING x ", "syntax")
 
 
 @case(
@@ -123,11 +114,9 @@ def option_order(bench: ServerBench) -> None:
     client.expect_welcome()
 
 
-@case("1.5/2", NEGATIVE, does="sends a verb in small letters", expects="ERROR unknown-verb", advice=_REFUSE)
+@case("1.5/2", NEGATIVE, does="sends a verb in small letters", expects="ERROR unknown-verb", advice=REFUSE)
 def small_letters(bench: ServerBench) -> None:
-    with reaching():
-        client = bench.visitor()
-    client.expect_refusal(b"ping x", "unknown-verb")
+    bench.refuses_in_lobby(b"ping x", "unknown-verb")
 
 
 @case(
@@ -154,9 +143,7 @@ def longest_line(bench: ServerBench) -> None:
     advice="Read on to the LF of a line that is too long, and keep no more of it than the limit.",
 )
 def too_long(bench: ServerBench) -> None:
-    with reaching():
-        client = bench.visitor()
-    client.expect_refusal(b"PING " + b"x" * (CLIENT_LINE_LIMIT + 1 - len("PING ")), "too-long")
+    bench.refuses_in_lobby(b"PING " + b"x" * (CLIENT_LINE_LIMIT + 1 - len("PING ")), "too-long")
 
 
 @case(
@@ -167,9 +154,7 @@ def too_long(bench: ServerBench) -> None:
     advice="Read on to the LF of a line that is too long, and keep no more of it than the limit.",
 )
 def much_too_long(bench: ServerBench) -> None:
-    with reaching():
-        client = bench.visitor()
-    client.expect_refusal(b"x" * 100_000, "too-long")
+    bench.refuses_in_lobby(b"x" * 100_000, "too-long")
 
 
 @case(
@@ -202,18 +187,18 @@ def unknown_option(bench: ServerBench) -> None:
     client.expect_welcome()
 
 
-@case("1.8/2", NEGATIVE, does="sends the same key twice in HELLO", expects="ERROR syntax", advice=_REFUSE)
+@case("1.8/2", NEGATIVE, does="sends the same key twice in HELLO", expects="ERROR syntax", advice=REFUSE)
 def same_key_twice(bench: ServerBench) -> None:
     line = f"HELLO 1 {bench.settings.names[0]} agent=a agent=b".encode()
     bench.refuses(line, "syntax")
 
 
-@case("1.10/1", NEGATIVE, does="leaves the name out of HELLO", expects="ERROR syntax", advice=_REFUSE)
+@case("1.10/1", NEGATIVE, does="leaves the name out of HELLO", expects="ERROR syntax", advice=REFUSE)
 def no_name(bench: ServerBench) -> None:
     bench.refuses(b"HELLO 1", "syntax")
 
 
-@case("1.10/2", NEGATIVE, does="sends HELLO with an empty token=", expects="ERROR syntax", advice=_REFUSE)
+@case("1.10/2", NEGATIVE, does="sends HELLO with an empty token=", expects="ERROR syntax", advice=REFUSE)
 def empty_value(bench: ServerBench) -> None:
     bench.refuses(f"HELLO 1 {bench.settings.names[0]} token=".encode(), "syntax")
 
@@ -223,12 +208,10 @@ def empty_value(bench: ServerBench) -> None:
     POSITIVE,
     does="sends PING without its token in the lobby",
     expects="ERROR syntax",
-    advice=_REFUSE,
+    advice=REFUSE,
 )
 def no_token(bench: ServerBench) -> None:
-    with reaching():
-        client = bench.visitor()
-    client.expect_refusal(b"PING", "syntax")
+    bench.refuses_in_lobby(b"PING", "syntax")
 
 
 @case(
@@ -281,3 +264,36 @@ def own_name(bench: ServerBench) -> None:
     name = client.log_in().name
     if name != client.name:
         raise failed(f"WELCOME {client.name}", f"WELCOME {name}")
+
+
+@case(
+    "4.10/2",
+    POSITIVE,
+    does="sends a line in the lobby that cannot be read, then WATCH",
+    expects="ERROR, and an answer to WATCH: the connection goes on",
+    advice="After log-in an ERROR is a warning.",
+)
+def lobby_goes_on(bench: ServerBench) -> None:
+    with reaching():
+        client = bench.visitor()
+    client.send("DANCE", "WATCH no-such-game")
+    client.expect_error("unknown-verb")
+    client.expect_error("no-such-game")
+
+
+@case(
+    "11.1/1", POSITIVE, does="sends a verb that no version has", expects="ERROR unknown-verb", advice=REFUSE
+)
+def unknown_verb(bench: ServerBench) -> None:
+    bench.refuses_in_lobby(b"DANCE now", "unknown-verb")
+
+
+@case(
+    "11.1/2",
+    NEGATIVE,
+    does="sends a server's verb",
+    expects="ERROR unknown-verb",
+    advice="A client may not send TURN: it is no verb of its direction.",
+)
+def servers_verb(bench: ServerBench) -> None:
+    bench.refuses_in_lobby(b"TURN 1 clock=1,1 lag=0 credit=0", "unknown-verb")

@@ -1,9 +1,9 @@
-"""The cases of `arena check server` about log-in, PING, QUIT, TLS and errors: 3, 4.1, 4.2, 6, 10, 11."""
+"""The cases of `arena check server` about log-in, PING, QUIT and TLS: sections 3, 4.1, 4.2, 6, 10, 11.2."""
 
 from __future__ import annotations
 
 from arena_check.cases import NEGATIVE, POSITIVE, Finding, Verdict, failed, reaching
-from arena_check.server.bench import SUITE, ServerBench
+from arena_check.server.bench import REFUSE, SUITE, ServerBench
 from arena_check.server.client import shown
 from arena_check.wire import ReceiveTimeoutError
 from arena_protocol import messages as wire
@@ -12,10 +12,6 @@ case = SUITE.case
 
 #: A name that no contest should have.
 STRANGER = "no-such-bot"
-
-_REFUSE = (
-    "Answer a line that cannot be read by ERROR and one code a cause; after log-in the connection goes on."
-)
 
 
 @case(
@@ -30,7 +26,7 @@ def hello(bench: ServerBench) -> None:
 
 
 @case(
-    "3.1/2", NEGATIVE, does="sends PING as its first line", expects="ERROR login, and the end", advice=_REFUSE
+    "3.1/2", NEGATIVE, does="sends PING as its first line", expects="ERROR login, and the end", advice=REFUSE
 )
 def ping_first(bench: ServerBench) -> None:
     bench.refuses(b"PING x", "login")
@@ -80,9 +76,7 @@ def ping(bench: ServerBench) -> None:
     advice="PING, PONG and blank lines are no unasked lines.",
 )
 def many_pings(bench: ServerBench) -> None:
-    with reaching():
-        pair = bench.pair()
-        pair.begin()
+    pair = bench.begun()
     client = pair.waiter
     client.send(*[f"PING {number}" for number in range(300)])
     for number in range(300):
@@ -152,21 +146,6 @@ def key_of_another(bench: ServerBench) -> None:
     client.hello(f" resume={key}")
     client.expect_error("token")
     client.expect_end()
-
-
-@case(
-    "4.10/2",
-    POSITIVE,
-    does="sends a line in the lobby that cannot be read, then WATCH",
-    expects="ERROR, and an answer to WATCH: the connection goes on",
-    advice="After log-in an ERROR is a warning.",
-)
-def lobby_goes_on(bench: ServerBench) -> None:
-    with reaching():
-        client = bench.visitor()
-    client.send("DANCE", "WATCH no-such-game")
-    client.expect_error("unknown-verb")
-    client.expect_error("no-such-game")
 
 
 @case(
@@ -366,28 +345,6 @@ def without_tls(bench: ServerBench) -> None:
 def _needs_tls(bench: ServerBench) -> None:
     if bench.settings.tls is None:
         raise Finding(Verdict.NOT_IMPLEMENTED, "a server with a certificate", "--tls was not given")
-
-
-@case(
-    "11.1/1", POSITIVE, does="sends a verb that no version has", expects="ERROR unknown-verb", advice=_REFUSE
-)
-def unknown_verb(bench: ServerBench) -> None:
-    with reaching():
-        client = bench.visitor()
-    client.expect_refusal(b"DANCE now", "unknown-verb")
-
-
-@case(
-    "11.1/2",
-    NEGATIVE,
-    does="sends a server's verb",
-    expects="ERROR unknown-verb",
-    advice="A client may not send TURN: it is no verb of its direction.",
-)
-def servers_verb(bench: ServerBench) -> None:
-    with reaching():
-        client = bench.visitor()
-    client.expect_refusal(b"TURN 1 clock=1,1 lag=0 credit=0", "unknown-verb")
 
 
 @case(

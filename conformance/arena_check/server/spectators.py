@@ -37,8 +37,7 @@ def _moves_on(pair: Pair) -> None:
 )
 def watch(bench: ServerBench) -> None:
     with reaching():
-        pair = bench.pair()
-        pair.begin()
+        pair = bench.begun()
         pair.move()
     client = bench.spectator()
     id_ = pair.game.offer.game_id
@@ -69,8 +68,7 @@ def watch(bench: ServerBench) -> None:
 )
 def spectator_moves(bench: ServerBench) -> None:
     with reaching():
-        pair = bench.pair()
-        pair.begin()
+        pair = bench.begun()
         client = bench.spectator()
     client.send(f"WATCH {pair.game.offer.game_id}", "MOVE 1")
     client.sync()
@@ -109,8 +107,7 @@ def watch_all(bench: ServerBench) -> None:
     client.send("WATCH *")
     client.sync()
     with reaching():
-        pair = bench.pair()
-        pair.begin()
+        pair = bench.begun()
         pair.finish()
     game = client.until(wire.Game, bench.settings.limits)
     if game.seat != 0:
