@@ -36,7 +36,7 @@ class Disk:
     A write becomes durable a little later, and is reported then. A record is durable after all
     entries that were written before it; later entries may be so earlier. A killed server loses any part
     of what is in progress, from its end. A power cut may take back entries too, back to the
-    last record: those were synced.
+    last record, or the last `sync`: those were synced.
     """
 
     def __init__(
@@ -54,6 +54,8 @@ class Disk:
         self._last = {ENTRIES: 0, RECORD: 0}
         self._in_progress: list[Written] = []
         self._durable: list[Written] = []
+        #: How many of the durable ones no power cut takes back.
+        self._synced = 0
         #: How often the machine has died.
         self.deaths = 0
 
@@ -96,6 +98,10 @@ class Disk:
     def _keep(self, found: Iterable[Written]) -> None:
         self._durable += [each._replace(at=self._queue.now) for each in found]
 
+    def sync(self) -> None:
+        """A contest has ended, or another one is entered: the server waits until all before it is synced."""
+        self._synced = len(self._durable)
+
     def durable(self, contest: str) -> list[Written]:
         """All of a contest that outlives the server, in order."""
         return [each for each in self._durable if each.contest == contest]
@@ -118,7 +124,7 @@ class Disk:
         self._last = {ENTRIES: 0, RECORD: 0}
         if power:
             records = (n for n, written in enumerate(self._durable, 1) if written.kind == RECORD)
-            synced = max(records, default=0)
+            synced = max(self._synced, max(records, default=0))
             del self._durable[self._rng.randrange(synced, len(self._durable) + 1) :]
 
     def past(self, contest: str) -> Past:

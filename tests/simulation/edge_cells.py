@@ -7,6 +7,8 @@ from dataclasses import replace
 from random import Random
 from typing import Any, Final, NamedTuple
 
+from tests.simulation.strangers import GUESTS
+
 from arena_server.core.formats import format_of
 from arena_server.terms.config import ContestConfig, ContestConfigError, game_of
 
@@ -104,7 +106,7 @@ SCRIPTS: Final = (
 class Cell(NamedTuple):
     """`kill`: at the how many-th write after the script has begun the server is killed; None: it is not.
 
-    `absent`: the last bot never comes. `power`: the power is cut instead.
+    `absent`: the last bot never comes. `power`: the power is cut instead. `guests`: who else is there.
     """
 
     form: str
@@ -116,6 +118,7 @@ class Cell(NamedTuple):
     power: bool = False
     absent: bool = False
     seed: int = 1
+    guests: str = "none"
 
 
 def joined(rng: Random, script: str) -> str:
@@ -137,6 +140,7 @@ def any_cell(rng: Random, moment: str, script: str, bots: range) -> Cell:
         kill is not None and rng.random() < 0.3,
         rng.random() < 0.15,
         rng.randrange(1 << 30),
+        rng.choice(list(GUESTS)),
     )
 
 

@@ -15,6 +15,7 @@ from tests.simulation.crashes import HOUR, QUEUED, Steady
 from tests.simulation.edge_cells import LATE, NAMES, Cell, config_of
 from tests.simulation.invariants import InvariantChecker
 from tests.simulation.network import MS, SECOND
+from tests.simulation.strangers import GUESTS, Visitor, check_told
 from tests.simulation.world import Part, Plan, World
 
 from arena_protocol.record import VOID
@@ -87,6 +88,7 @@ class Watched:
         server = self.world.server
         server.disk.boundary = self._boundary
         server.looked_at = self._looked_at
+        self.visitors = [Visitor(kind, self.world) for kind in GUESTS[cell.guests]]
         self.watch(self.world.checker)
 
     @property
@@ -256,6 +258,8 @@ class Watched:
         here = NAMES[: self.cell.bots - self.is_absent]
         if self.cell.moment == "before":
             self.world.queue.after(1, self._begin)
+        for visitor in self.visitors:
+            self.world.queue.after(20 * MS, visitor.connect)
         slots = [f"{name}/2" for name in here if self.cell.terms == "two at once"]
         self.world.run(HOUR, dict.fromkeys([*here, *slots], 20 * MS))
         assert self.was_played(), "the script was not played"
@@ -282,6 +286,8 @@ def played(cell: Cell, look: Callable[[World, Part, str], None] | None = None) -
     assert world.ending is not None
     if world.server.alive and "end" in world.server.process.runs:
         check_end(world)
+        stops = not {"stop", "suspend"}.isdisjoint(cell.script.split("; "))
+        check_told(world, watched.part, watched.visitors, stops=stops)
     check_second_start(world)
     return watched
 

@@ -106,6 +106,7 @@ class SimulatedServer:
     def add(self, name: str, hosted: Hosted) -> None:
         """Begin a contest beside the others; call it while the server runs, and has not finished."""
         self._hosted[name] = hosted
+        self.disk.sync()
         self.runs[name] = run = self._run(name, None)
         self.process.add(name, run, observed=self._observed)
 
@@ -151,6 +152,7 @@ class SimulatedServer:
     # -- what the process reports (process.Host)
 
     def ended(self, name: str, reason: str, ago: int) -> None:
+        self.disk.sync()
         self.reasons[name] = reason
         self.ended_at[name] = self.queue.now - ago
         self.process.later(0, self._leave if self._stopping else partial(self.looked_at, name, reason))

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 
 from tests.simulation.bots import Honest
 from tests.simulation.client import FINAL, PAUSE, Client, Connection
-from tests.simulation.world import Worlds
+from tests.simulation.network import MS, SECOND
+from tests.simulation.world import Part, Worlds
 
 #: Connections that a stranger opens one after the other; then it leaves.
 TRIES = 40
@@ -27,18 +28,37 @@ class Mute(Honest):
         return None
 
 
-class Onlooker(Honest):
-    """Watches everything, without a key."""
+class Guest(Honest):
+    """Logs in as a spectator, without a key, and watches nothing."""
 
     def hello(self, name: str, token: str | None, resume: str | None, rivals: tuple[str, ...]) -> str:
-        return "HELLO 1 onlooker role=spectator contest=" + self.rng.choice(("friday", "sunday"))
+        return "HELLO 1 guest role=spectator"
+
+
+class Watcher(Guest):
+    """Watches everything."""
 
     def received(self, verb: str, tokens: list[str]) -> None:
         if verb == "WELCOME":
             self.wire.say("WATCH *")
 
 
+class Onlooker(Watcher):
+    """Watches one of two contests."""
+
+    def hello(self, name: str, token: str | None, resume: str | None, rivals: tuple[str, ...]) -> str:
+        return "HELLO 1 onlooker role=spectator contest=" + self.rng.choice(("friday", "sunday"))
+
+
 KINDS = (KeyGuesser, Mute, Mute, Onlooker)
+#: Who else may be there when a contest ends.
+GUESTS: Mapping[str, tuple[type[Honest], ...]] = {
+    "none": (),
+    "mute": (Mute,),
+    "guest": (Guest,),
+    "watcher": (Watcher,),
+    "all": (Mute, Guest, Watcher),
+}
 
 
 class Stranger(Client):
@@ -73,3 +93,32 @@ def surround(world: Worlds, each: int) -> list[Stranger]:
                     world.queue.after(world.branch().randrange(6 * PAUSE), stranger.connect)
                     found.append(stranger)
     return found
+
+
+class Visitor(Stranger):
+    """Notes when each of its connections ended, and its last line."""
+
+    def __init__(self, kind: type[Honest], world: Worlds) -> None:
+        super().__init__("visitor", kind, world.queue, world.branch(), world.dial)
+        self.ends: list[tuple[int, bytes]] = []
+
+    def disconnected(self, connection: Connection) -> None:
+        if connection is self.connection:
+            self.ends.append((self._queue.now, connection.lines[-1] if connection.lines else b""))
+        super().disconnected(connection)
+
+
+def check_told(world: Worlds, part: Part, visitors: Sequence[Visitor], *, stops: bool) -> None:
+    """Who is no bot of a contest gets BYE when its end is seen, not before, and not much later.
+
+    `stops`: its server was to end meanwhile, which all learn. An end is reported once it is durable.
+    """
+    config = part.plan.config
+    name, ending = config.name, world.server.reasons[config.name]
+    seen = world.server.ended_at[name] + config.spectator_delay_ms * MS
+    told = f"BYE reason={ending}".encode()
+    for visitor in visitors:
+        assert visitor.connection is None, f"{visitor.bot} is still there"
+        for at, last in visitor.ends:
+            assert at <= seen + SECOND, f"{visitor.bot} was there after {last!r}"
+            assert last != told or stops or at >= seen - SECOND // 10, f"{visitor.bot} got it too early"
