@@ -4,7 +4,7 @@
     forbid ann:bob               they do not meet in rounds that are drawn later
     allow ann:bob                they may, also if the file forbids it
 
-Each needs a reason. It is a `Part`.
+Each needs a reason.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from arena_server.core.formats.swiss import Swiss, is_promised
 from arena_server.core.games import GameManager
 from arena_server.core.log_events import RoundDrawn
 from arena_server.core.news import News
-from arena_server.core.parts.part import CommandError, Unpaired
+from arena_server.core.parts.part import CommandError, Part
 from arena_server.core.peers import Bot, Outbox
 from arena_server.terms.formats import FormatError
 
 _VERBS = ("pair", "forbid", "allow")
 
 
-class HandPairing:
+class HandPairing(Part):
     """The rounds of one contest that are paired by hand, and its forbidden pairs."""
 
     def __init__(self, bots: Mapping[str, Bot], games: GameManager, out: Outbox) -> None:
@@ -34,9 +34,6 @@ class HandPairing:
         self._out = out
         #: How often it was changed who may meet.
         self._changes = 0
-
-    def may_pair(self, bot: Bot) -> bool:
-        return True
 
     def take(self, event: Event | News, now: int) -> bool:
         if not isinstance(event, Command) or event.verb not in _VERBS:
@@ -92,13 +89,7 @@ class HandPairing:
         self._out.fact(fact)
         swiss.forbid(fact)
 
-    def due(self, now: int, *, may_start: bool) -> None:
-        """Nothing is done by itself."""
-
     def restore(self, fact: ContestFact) -> bool:
         if isinstance(fact, Forbidden):
             self._changes = fact.number
         return False
-
-    def shown(self, bot: Bot) -> Unpaired:
-        return Unpaired()

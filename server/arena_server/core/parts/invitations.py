@@ -21,8 +21,8 @@ from arena_server.core.login import is_digest
 from arena_server.core.news import News
 from arena_server.core.overview import InvitationState, LinkState
 from arena_server.core.parts.late_entrants import LateEntrants, entrant_of
-from arena_server.core.parts.part import CommandError, Unpaired
-from arena_server.core.peers import Bot, Outbox
+from arena_server.core.parts.part import CommandError, Part
+from arena_server.core.peers import Outbox
 from arena_server.terms.config import Entrant
 
 #: Invitations of one contest that are open at once.
@@ -31,8 +31,8 @@ MOST_OPEN: Final = 1_000
 NO_CODE: Final = "this link has been used already, has expired, or is not complete"
 
 
-class Invitations:
-    """The open invitations of one contest. It is a `Part`, before late entrants, which it brings in."""
+class Invitations(Part):
+    """The open invitations of one contest, before late entrants, which it brings in."""
 
     def __init__(self, entrants: LateEntrants, out: Outbox) -> None:
         self._entrants = entrants
@@ -56,10 +56,7 @@ class Invitations:
         invited, bot = self._used[digest]
         return LinkState(invited.until >= at and self._entrants.is_untried(bot), bot)
 
-    # -- the five questions
-
-    def may_pair(self, bot: Bot) -> bool:
-        return True
+    # -- what is asked of a `Part`
 
     def take(self, event: Event | News, now: int) -> bool:
         match event:
@@ -76,9 +73,6 @@ class Invitations:
                     self._entrants.check_absent(entrant.name)
         return False
 
-    def due(self, now: int, *, may_start: bool) -> None:
-        """Nothing is done by itself."""
-
     def restore(self, fact: ContestFact) -> bool:
         match fact:
             case Redeemed(number, name):
@@ -94,9 +88,6 @@ class Invitations:
             case _:
                 return False
         return True
-
-    def shown(self, bot: Bot) -> Unpaired:
-        return Unpaired()
 
     # -- orders; they raise CommandError
 

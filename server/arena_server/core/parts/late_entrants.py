@@ -17,7 +17,7 @@ from arena_server.core.journal import JournalError
 from arena_server.core.log_events import BotJoined, BotLeft
 from arena_server.core.login import Authenticator, is_digest
 from arena_server.core.news import Arrived, CameBack, News
-from arena_server.core.parts.part import CommandError, Unpaired, bot_of_fact, bot_of_order
+from arena_server.core.parts.part import CommandError, Part, bot_of_fact, bot_of_order
 from arena_server.core.peers import Bot, Outbox
 from arena_server.terms.config import ContestConfigError, Entrant
 from arena_server.terms.formats import FormatError
@@ -34,8 +34,8 @@ def entrant_of(order: Command) -> Entrant:
     return entrant
 
 
-class LateEntrants:
-    """The bots that come to one contest, leave it, and come again. It is a `Part`."""
+class LateEntrants(Part):
+    """The bots that come to one contest, leave it, and come again."""
 
     def __init__(
         self, authenticator: Authenticator, games: GameManager, connections: Connections, out: Outbox
@@ -79,7 +79,7 @@ class LateEntrants:
         """Whether this bot came by an order, takes part, and has not logged in."""
         return name in self._untried and self.takes_part(name)
 
-    # -- the five questions
+    # -- what is asked of a `Part`
 
     def may_pair(self, bot: Bot) -> bool:
         return not bot.withdrawn
@@ -102,9 +102,6 @@ class LateEntrants:
                 return False
         return True
 
-    def due(self, now: int, *, may_start: bool) -> None:
-        """Nothing is done by itself."""
-
     def restore(self, fact: ContestFact) -> bool:
         match fact:
             case Joined(name, _, concurrency):
@@ -126,9 +123,6 @@ class LateEntrants:
                 return False
         self._count_slots()
         return False
-
-    def shown(self, bot: Bot) -> Unpaired:
-        return Unpaired()
 
     # -- orders; they raise CommandError
 

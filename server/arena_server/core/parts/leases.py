@@ -42,7 +42,7 @@ from arena_server.core.log_events import GameStarted, LeaseEnded, ResultRefused,
 from arena_server.core.login import StoredBytes
 from arena_server.core.news import Begins, Brought, Changed, Expired, News, TakenBack
 from arena_server.core.orders import VOID_WORKER
-from arena_server.core.parts.part import Unpaired
+from arena_server.core.parts.part import Part
 from arena_server.core.peers import Bot, LiveGame, Outbox
 from arena_server.core.replay import restore
 from arena_server.stats.results import PastGame
@@ -74,8 +74,8 @@ class Lease:
         return any(slot.bot.lacks_version for slot in self.live.seated)
 
 
-class LeasedGames(GameManager):
-    """All games of a contest that workers play. It is a `Part`.
+class LeasedGames(GameManager, Part):
+    """All games of a contest that workers play.
 
     Raises ValueError for an impossible configuration.
     """
@@ -107,10 +107,7 @@ class LeasedGames(GameManager):
     def quiet(self) -> bool:
         return super().quiet and not self._sought
 
-    # -- the five questions
-
-    def may_pair(self, bot: Bot) -> bool:
-        return True
+    # -- what is asked of a `Part`
 
     def take(self, event: Event | News, now: int) -> bool:
         match event:
@@ -137,16 +134,10 @@ class LeasedGames(GameManager):
                 return False
         return True
 
-    def due(self, now: int, *, may_start: bool) -> None:
-        """Nothing is done by itself."""
-
     def restore(self, fact: ContestFact) -> bool:
         if isinstance(fact, Excluded):
             self._excluded.add(fact.worker)
         return isinstance(fact, Excluded)
-
-    def shown(self, bot: Bot) -> Unpaired:
-        return Unpaired()
 
     def _begin(self) -> None:
         """Every bot can be paired from the beginning."""

@@ -6,13 +6,13 @@
     restore    a fact of an interrupted contest
     shown      why is this bot not paired, for people?
 
-No question is asked for a MOVE.
+No question is asked for a MOVE. A part answers those about which it has something to say.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 from arena_server.core.events import Event
 from arena_server.core.facts import ContestFact
@@ -36,17 +36,19 @@ class Unpaired(NamedTuple):
     absent: bool = False
 
 
-class Part(Protocol):
+class Part:
     """Optional behaviour of one contest."""
 
     def may_pair(self, bot: Bot) -> bool:
         """Whether `bot`, which is connected, may be paired."""
+        return True
 
     def take(self, event: Event | News, now: int) -> bool:
         """Do what follows from `event`. Returns whether no other part need see it.
 
         Raises CommandError for an order that cannot be carried out.
         """
+        return False
 
     def due(self, now: int, *, may_start: bool) -> None:
         """Do what can be done now; games only if some `may_start`."""
@@ -56,9 +58,11 @@ class Part(Protocol):
 
         Raises JournalError for one that no contest has written.
         """
+        return False
 
     def shown(self, bot: Bot) -> Unpaired:
         """What this part says of `bot` to people."""
+        return Unpaired()
 
 
 class CommandError(ValueError):

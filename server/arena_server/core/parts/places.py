@@ -15,18 +15,17 @@ from arena_server.core.connections import Connections
 from arena_server.core.deadlines import DeadlineKind, Deadlines
 from arena_server.core.effects import SetFrozen
 from arena_server.core.events import Event, Thawed
-from arena_server.core.facts import ContestFact
 from arena_server.core.game_state import Phase
 from arena_server.core.games import GameManager
 from arena_server.core.login import Authenticator
 from arena_server.core.news import Disconnected, Expired, Moved, News
 from arena_server.core.overview import FROZEN
-from arena_server.core.parts.part import Unpaired
+from arena_server.core.parts.part import Part, Unpaired
 from arena_server.core.peers import Bot, LiveGame, NotFree, Outbox, Slot
 
 
-class Places:
-    """The programs of one contest that are frozen and thawed. It is a `Part`."""
+class Places(Part):
+    """The programs of one contest that are frozen and thawed."""
 
     def __init__(
         self,
@@ -48,7 +47,7 @@ class Places:
         #: The slots whose programs are to be thawed, and are not yet.
         self._waking: set[int] = set()
 
-    # -- the five questions
+    # -- what is asked of a `Part`
 
     def may_pair(self, bot: Bot) -> bool:
         return True  # a slot whose program is frozen is not free, and one that is stuck is not here
@@ -70,12 +69,6 @@ class Places:
             case _:
                 return False
         return True
-
-    def due(self, now: int, *, may_start: bool) -> None:
-        """Nothing is done by itself."""
-
-    def restore(self, fact: ContestFact) -> bool:
-        return False
 
     def shown(self, bot: Bot) -> Unpaired:
         is_stuck = not bot.is_here and any(NotFree.STUCK in slot.not_free for slot in bot.slots)

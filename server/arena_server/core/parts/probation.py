@@ -49,7 +49,7 @@ from arena_server.core.news import (
     TakenBack,
 )
 from arena_server.core.overview import KICKED, PROBATION, VALIDATION
-from arena_server.core.parts.part import Unpaired, bot_of_fact, bot_of_order
+from arena_server.core.parts.part import Part, Unpaired, bot_of_fact, bot_of_order
 from arena_server.core.peers import REFEREE_KEY, Bot, LiveGame, Outbox
 from arena_server.stats.results import PastGame
 from arena_server.terms.terms import HouseTerms
@@ -106,8 +106,8 @@ class _State:
         self.trial = self.failed = False
 
 
-class Probation:
-    """Probation, validation games and kicks of one contest. It is a `Part`."""
+class Probation(Part):
+    """Probation, validation games and kicks of one contest."""
 
     def __init__(
         self,
@@ -150,7 +150,7 @@ class Probation:
         """How many validation games of `bot` in a row, up to now, had a fault."""
         return self._of(bot).faulty_trials
 
-    # -- the five questions
+    # -- what is asked of a `Part`
 
     def tries(self, bot: Bot) -> bool:
         """Whether it plays a validation game as soon as there can be one."""

@@ -22,16 +22,16 @@ from arena_server.core.news import News
 from arena_server.core.overview import Applicant, RegistrationState
 from arena_server.core.parts.invitations import NO_CODE
 from arena_server.core.parts.late_entrants import LateEntrants, entrant_of
-from arena_server.core.parts.part import CommandError, Unpaired
-from arena_server.core.peers import Bot, Outbox
+from arena_server.core.parts.part import CommandError, Part
+from arena_server.core.peers import Outbox
 from arena_server.terms.config import NO_TOKEN, ContestConfigError, Entrant
 
 #: Bots of one owner, and applicants of one contest.
 MOST_BOTS: Final = 1_000
 
 
-class Registration:
-    """The open registration of one contest. It is a `Part`, before invitations and late entrants."""
+class Registration(Part):
+    """The open registration of one contest, before invitations and late entrants."""
 
     def __init__(self, authenticator: Authenticator, entrants: LateEntrants, out: Outbox) -> None:
         self._authenticator = authenticator
@@ -63,10 +63,7 @@ class Registration:
         terms = self._by_code(digest)
         return terms is not None and terms.until >= at
 
-    # -- the five questions
-
-    def may_pair(self, bot: Bot) -> bool:
-        return True
+    # -- what is asked of a `Part`
 
     def take(self, event: Event | News, now: int) -> bool:
         match event:
@@ -86,9 +83,6 @@ class Registration:
                 return False
         return True
 
-    def due(self, now: int, *, may_start: bool) -> None:
-        """Nothing is done by itself."""
-
     def restore(self, fact: ContestFact) -> bool:
         match fact:
             case RegistrationSet(_, digest):
@@ -104,9 +98,6 @@ class Registration:
             case _:
                 return False
         return True
-
-    def shown(self, bot: Bot) -> Unpaired:
-        return Unpaired()
 
     # -- orders; they raise CommandError
 

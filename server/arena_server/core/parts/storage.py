@@ -19,10 +19,8 @@ from arena_server.core.facts import ContestFact, Kept, Staged
 from arena_server.core.games import GameManager
 from arena_server.core.login import StoredBytes
 from arena_server.core.news import Begins, Brought, Counted, News, Stores
-from arena_server.core.parts.part import Unpaired, bot_of_fact
+from arena_server.core.parts.part import Part, bot_of_fact
 from arena_server.core.peers import Bot, Outbox, Slot
-
-_NOTHING = Unpaired()
 
 
 class _Coming(NamedTuple):
@@ -33,8 +31,8 @@ class _Coming(NamedTuple):
     data: bytes
 
 
-class Storage:
-    """The stored bytes of the bots of one contest. It is a `Part`."""
+class Storage(Part):
+    """The stored bytes of the bots of one contest."""
 
     def __init__(self, stored: StoredBytes, bots: Mapping[str, Bot], games: GameManager, out: Outbox) -> None:
         self._stored = stored
@@ -45,10 +43,7 @@ class Storage:
         #: What waits for the result of its game, by the key of the slot.
         self._staged: dict[int, Staged] = {}
 
-    # -- the five questions
-
-    def may_pair(self, bot: Bot) -> bool:
-        return True
+    # -- what is asked of a `Part`
 
     def take(self, event: Event | News, now: int) -> bool:
         match event:
@@ -70,9 +65,6 @@ class Storage:
                         self._keep_staged(number)
         return False
 
-    def due(self, now: int, *, may_start: bool) -> None:
-        return
-
     def restore(self, fact: ContestFact) -> bool:
         match fact:
             case Kept(name, data):
@@ -84,9 +76,6 @@ class Storage:
             case _:
                 return False
         return True
-
-    def shown(self, bot: Bot) -> Unpaired:
-        return _NOTHING
 
     # -- what a bot sends
 

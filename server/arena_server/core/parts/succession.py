@@ -20,12 +20,12 @@ from arena_server.core.log_events import BotReplaced
 from arena_server.core.news import NewProgram, News
 from arena_server.core.overview import NO_VERSION
 from arena_server.core.parts.leases import LeasedGames
-from arena_server.core.parts.part import Unpaired, bot_of_fact
+from arena_server.core.parts.part import Part, Unpaired, bot_of_fact
 from arena_server.core.peers import Bot, NotFree, Outbox
 
 
-class Succession:
-    """The versions of the bots of one contest. It is a `Part`."""
+class Succession(Part):
+    """The versions of the bots of one contest."""
 
     def __init__(
         self, bots: Mapping[str, Bot], games: GameManager, connections: Connections, out: Outbox
@@ -38,7 +38,7 @@ class Succession:
         #: What waits for the end of the running games, by bot.
         self._waiting: dict[str, Replace] = {}
 
-    # -- the five questions
+    # -- what is asked of a `Part`
 
     def may_pair(self, bot: Bot) -> bool:
         return not bot.lacks_version  # its slots are held while another version waits
