@@ -7,7 +7,7 @@ from random import Random
 from typing import Any, ClassVar
 
 from arena.encoding import lead
-from arena.environment import RENDER_MODES, Episode
+from arena.environment import RENDER_MODES, Episode, EpisodeView
 from arena_protocol.errors import needs_extra
 from arena_protocol.games import FLAGSHIP
 from arena_protocol.games.base import Game, GameError
@@ -18,7 +18,7 @@ except ImportError as error:
     raise GameError(needs_extra("arena.aec", "learning")) from error
 
 
-class SeatsEnv(AECEnv):
+class SeatsEnv(EpisodeView, AECEnv):
     """A game whose seats 1, 2, ... are the agents `seat_1`, `seat_2`, ...
 
     The reward of a ply is by how much the lead of an agent grew: its points, less the mean of the others'.
@@ -46,16 +46,6 @@ class SeatsEnv(AECEnv):
         self.observation_spaces = {agent: self._episode.observation_space() for agent in self._seats}
         self.action_spaces = {agent: self._episode.action_space() for agent in self._seats}
         self._chance = Random()  # noqa: S311 - a game, not a secret
-
-    @property
-    def actions(self) -> tuple[str, ...]:
-        """The moves by their numbers."""
-        return self._episode.encoder.actions
-
-    @property
-    def position(self) -> Any:
-        """The position of the rules, with what is hidden."""
-        return self._episode.position
 
     def observation_space(self, agent: str) -> Any:
         """The space of `observe`."""
@@ -93,10 +83,8 @@ class SeatsEnv(AECEnv):
         if self.terminations[agent]:
             self._was_dead_step(action)
             return
-        if not self.action_spaces[agent].contains(action):
-            raise GameError(f"an action is a number from 0 to {len(self.actions) - 1}, not {action!r}")
-        before = episode.game.totals(episode.position)
-        episode.play(self.actions[int(action)])
+        move, before = episode.move(action), episode.game.totals(episode.position)
+        episode.play(move)
         after = episode.game.totals(episode.position)
         self._cumulative_rewards[agent] = 0.0
         self.rewards = {each: lead(after, seat) - lead(before, seat) for each, seat in self._seats.items()}
@@ -111,10 +99,6 @@ class SeatsEnv(AECEnv):
     def observe(self, agent: str) -> dict[str, Any]:
         """`observation` and `action_mask`, which is zero for an agent that is not to move."""
         return self._episode.observe(self._seats[agent])
-
-    def render(self) -> str | None:
-        """The position as text with `render_mode="ansi"`."""
-        return self._episode.text() if self.render_mode else None
 
     def close(self) -> None:
         """Nothing is open."""

@@ -38,6 +38,7 @@ class Episode:
             raise GameError(f"render_mode is None or 'ansi', not {render_mode!r}")
         self.encoder = PositionEncoder(self.game)
         self.position: Any = None
+        self._numbers = self.action_space()
 
     def deal(self, seed: int, options: Mapping[str, Any] | None) -> None:
         """Begin a game on the deal of a seed, or on the one that the options of `reset` give."""
@@ -55,6 +56,13 @@ class Episode:
     def play(self, move: str) -> None:
         """Raises GameError for an illegal move."""
         self.position = self.game.play(self.position, move).position
+
+    def move(self, action: Any) -> str:
+        """The move of a number. Raises GameError for what is none."""
+        actions = self.encoder.actions
+        if not self._numbers.contains(action):
+            raise GameError(f"an action is a number from 0 to {len(actions) - 1}, not {action!r}")
+        return actions[int(action)]
 
     def observe(self, seat: int) -> dict[str, Any]:
         """What a seat sees; the mask is zero where it is not to move."""
@@ -81,3 +89,24 @@ class Episode:
     def text(self) -> str:
         """The position for `render`."""
         return self.encoder.scene(self.position).describe()
+
+
+class EpisodeView:
+    """What both interfaces show of their game."""
+
+    render_mode: str | None
+    _episode: Episode
+
+    @property
+    def actions(self) -> tuple[str, ...]:
+        """The moves by their numbers."""
+        return self._episode.encoder.actions
+
+    @property
+    def position(self) -> Any:
+        """The position of the rules, with what is hidden."""
+        return self._episode.position
+
+    def render(self) -> str | None:
+        """The position as text with `render_mode="ansi"`."""
+        return self._episode.text() if self.render_mode else None

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from arena.encoding import lead
-from arena.environment import RENDER_MODES, Episode
+from arena.environment import RENDER_MODES, Episode, EpisodeView
 from arena.games import Choose
 from arena_protocol.errors import needs_extra
 from arena_protocol.games import FLAGSHIP
@@ -21,7 +21,7 @@ except ImportError as error:
 ILLEGAL = -1.0
 
 
-class SeatEnv(gymnasium.Env):
+class SeatEnv(EpisodeView, gymnasium.Env):
     """A game in which `seat` is learning; `opponent` plays the other seats, None is any legal move.
 
     The reward of a step is by how much the lead of the seat has grown until it is to move again: its points,
@@ -47,16 +47,6 @@ class SeatEnv(gymnasium.Env):
         self._opponent = opponent or self._anyhow
         self.observation_space = self._episode.observation_space()
         self.action_space = self._episode.action_space()
-
-    @property
-    def actions(self) -> tuple[str, ...]:
-        """The moves by their numbers."""
-        return self._episode.encoder.actions
-
-    @property
-    def position(self) -> Any:
-        """The position of the rules, with what is hidden."""
-        return self._episode.position
 
     def _anyhow(self, game: Game[Any], position: Any) -> str:
         moves = game.legal_moves(position)
@@ -91,9 +81,7 @@ class SeatEnv(gymnasium.Env):
         episode = self._episode
         if episode.position is None or episode.over or self._at_fault:
             raise GameError("no game is in progress: call reset")
-        if not self.action_space.contains(action):
-            raise GameError(f"an action is a number from 0 to {len(self.actions) - 1}, not {action!r}")
-        before, move = episode.game.totals(episode.position), self.actions[int(action)]
+        move, before = episode.move(action), episode.game.totals(episode.position)
         if not episode.game.is_legal(episode.position, move):
             self._at_fault = True
             return episode.observe(self._seat), ILLEGAL, True, False, {"illegal": move}
@@ -101,10 +89,6 @@ class SeatEnv(gymnasium.Env):
         self._play_others()
         reward = lead(episode.game.totals(episode.position), self._seat) - lead(before, self._seat)
         return episode.observe(self._seat), reward, episode.over, False, {}
-
-    def render(self) -> str | None:
-        """The position as text with `render_mode="ansi"`."""
-        return self._episode.text() if self.render_mode else None
 
 
 gymnasium.register(id="arena/Seat-v0", entry_point="arena.gym:SeatEnv")
