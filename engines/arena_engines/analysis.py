@@ -76,8 +76,7 @@ def _check(engine: Engine, depth: int) -> None:
             f"engine {engine.name} of {engine.game} has no analysis by depth; "
             "those of insertion, openlines, weighted and xo have"
         )
-    if not 1 <= depth <= engine.max_depth:
-        raise EngineError(f"depth={depth}: expected 1..{engine.max_depth}")
+    engine.check_depth(depth)
     for parameter in engine.parameters:
         value = engine.values[parameter.name]
         if parameter.play_only and value != parameter.default:

@@ -215,6 +215,17 @@ class Engine(ABC):
         """
         raise EngineError(f"engine {self.name} of {self.game} has no analysis by depth")
 
+    def check_depth(self, depth: int) -> None:
+        """Raise EngineError for a depth that `analyse` does not have."""
+        if not 1 <= depth <= self.max_depth:
+            raise EngineError(f"depth={depth}: expected 1..{self.max_depth}")
+
+    def check_analysis(self, position: AnyPosition, depth: int) -> None:
+        """Raise EngineError for a depth that `analyse` does not have, and for a game that is over."""
+        self.check_depth(depth)
+        if position.rules.end(position.state) is not None:
+            raise EngineError("the game is over: there is no move to analyse")
+
 
 class RandomMover(Engine):
     """Plays a random legal move of any game, the same again for the same seed."""

@@ -17,7 +17,7 @@ from operator import mul
 from time import thread_time
 from typing import Any, ClassVar
 
-from arena_engines.engine import Analysis, AnyPosition, Engine, EngineError, Parameter
+from arena_engines.engine import Analysis, AnyPosition, Engine, Parameter
 from arena_engines.search.adapters import Evaluated, Reached
 from arena_engines.search.alphabeta import alphabeta
 from arena_engines.search.minimax import Found
@@ -59,10 +59,7 @@ class HeuristicEngine(Engine):
 
     def analyse(self, position: AnyPosition, depth: int) -> Analysis:
         """The best move at this depth. Raises EngineError for a wrong depth or a game that is over."""
-        if not 1 <= depth <= self.max_depth:
-            raise EngineError(f"depth={depth}: expected 1..{self.max_depth}")
-        if position.rules.end(position.state) is not None:
-            raise EngineError("the game is over: there is no move to analyse")
+        self.check_analysis(position, depth)
         began = thread_time()
         found = self._search(position, depth)
         seconds = thread_time() - began

@@ -8,7 +8,7 @@ from functools import cached_property
 from time import thread_time
 from typing import ClassVar
 
-from arena_engines.engine import Analysis, Engine, EngineError, Parameter, Position, Report
+from arena_engines.engine import Analysis, Engine, Parameter, Position, Report
 from arena_engines.lateness import Lateness
 from arena_engines.xo.cells import cell_names, sides_of
 from arena_engines.xo.gomoku.searcher import MAX_DEPTH, Limits, Searcher, SearchResult, run
@@ -74,10 +74,7 @@ class Gomoku(Engine):
 
     def analyse(self, position: Position[Xo, Marks], depth: int) -> Analysis:
         """The best move at this depth and its value for the side to move. Raises EngineError."""
-        if not 1 <= depth <= self.max_depth:
-            raise EngineError(f"depth={depth}: expected 1..{self.max_depth}")
-        if position.rules.end(position.state) is not None:
-            raise EngineError("the game is over: there is no move to analyse")
+        self.check_analysis(position, depth)
         began = thread_time()
         found = self._search(position, Limits(depth=depth))
         move = cell_names(position.rules.size)[found.cell]
