@@ -345,10 +345,12 @@ class BotBench:
         self.play(table)
         self.finish(table)
 
-    def reach_lobby(self) -> None:
-        """Log the bot in, as the prerequisite of a case. Raises Finding: not reached."""
+    def reach_lobby(self, games: int = 0) -> None:
+        """Log the bot in and let it play `games`, as prerequisites of a case. Raises Finding: not reached."""
         with reaching():
             self.log_in()
+            for _ in range(games):
+                self.play_game()
 
     def reach_game(self, seat: int = 1, *, moved: bool = False, **more: Any) -> Table:
         """Log the bot in and begin a game as prerequisites; `moved` after the bot's first MOVE.

@@ -248,9 +248,7 @@ def crossing(bench: BotBench) -> None:
     needs=("4.3/2",),
 )
 def three_games(bench: BotBench) -> None:
-    with reaching():
-        bench.log_in()
-        bench.play_game()
+    bench.reach_lobby(games=1)
     _expect_a_quiet_lobby(bench)
     bench.play_game(2)
     _expect_a_quiet_lobby(bench)

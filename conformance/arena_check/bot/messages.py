@@ -187,9 +187,7 @@ _BYE = "Close the connection at BYE and end; do not connect again."
     needs=("6.6/1",),
 )
 def leaves(bench: BotBench) -> None:
-    with reaching():
-        bench.log_in()
-        bench.play_game()
+    bench.reach_lobby(games=1)
     bench.send(BYE)
     bench.expect_close()
     bench.expect_gone()

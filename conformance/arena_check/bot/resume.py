@@ -46,9 +46,7 @@ def _resume(bench: BotBench, table: Table, *, started: bool = True, zombie: str 
     needs=("6.6/1",),
 )
 def in_the_lobby(bench: BotBench) -> None:
-    with reaching():
-        bench.log_in()
-        bench.play_game()
+    bench.reach_lobby(games=1)
     key = bench.key
     bench.cut()
     bench.reconnect()
@@ -238,9 +236,7 @@ def piecemeal(bench: BotBench) -> None:
     needs=("6.6/1",),
 )
 def next_key(bench: BotBench) -> None:
-    with reaching():
-        bench.log_in()
-        bench.play_game()
+    bench.reach_lobby(games=1)
     for _ in range(2):
         key = bench.key
         bench.cut()
@@ -317,9 +313,7 @@ def _get_ready(bench: BotBench, table: Table) -> None:
     needs=("6.6/1",),
 )
 def refused_key(bench: BotBench) -> None:
-    with reaching():
-        bench.log_in()
-        bench.play_game()
+    bench.reach_lobby(games=1)
     key = bench.key
     bench.cut()
     bench.reconnect()
@@ -343,9 +337,7 @@ def refused_key(bench: BotBench) -> None:
     needs=("6.6/1",),
 )
 def name_taken(bench: BotBench) -> None:
-    with reaching():
-        bench.log_in()
-        bench.play_game()
+    bench.reach_lobby(games=1)
     bench.cut()
     bench.reconnect()
     bench.send(ARENA)
