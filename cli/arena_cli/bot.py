@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from arena_cli.options import (
+    Connect,
     ContestName,
     Slot,
     Tls,
@@ -38,9 +39,7 @@ def command(
     engine: Annotated[
         str, typer.Argument(metavar="ENGINE", help="An engine or a scripted bot.", show_default=False)
     ],
-    connect: Annotated[
-        str | None, typer.Option(metavar="HOST:PORT", help="The server; else ARENA_HOST and ARENA_PORT.")
-    ] = None,
+    connect: Connect = None,
     name: Annotated[
         str | None, typer.Option(help="The bot's name; else ARENA_NAME, else the engine's.")
     ] = None,

@@ -11,6 +11,7 @@ import typer
 
 from arena_cli.options import (
     BotName,
+    Connect,
     ContestName,
     Slot,
     Tls,
@@ -32,9 +33,7 @@ if TYPE_CHECKING:
 class SeatOptions:
     """Who plays where; what is not given is read from the environment."""
 
-    connect: Annotated[
-        str | None, typer.Option(metavar="HOST:PORT", help="The server; else ARENA_HOST and ARENA_PORT.")
-    ] = None
+    connect: Connect = None
     name: BotName = None
     token: Annotated[str | None, typer.Option(help="Its token; better given as ARENA_TOKEN.")] = None
     slot: Slot = None

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
 from arena_cli.options import (
     BotName,
     BotToken,
+    ConnectOrHere,
     ContestName,
     Json,
     Tls,
@@ -34,12 +35,7 @@ _FROM = {"C": "client", "S": "server", "*": "event"}
 
 
 def command(
-    connect: Annotated[
-        str | None,
-        typer.Option(
-            metavar="HOST:PORT", help="The server; else ARENA_HOST and ARENA_PORT, else this machine."
-        ),
-    ] = None,
+    connect: ConnectOrHere = None,
     name: BotName = None,
     token: BotToken = None,
     contest: ContestName = None,

@@ -70,6 +70,14 @@ BotToken = Annotated[
     str | None,
     typer.Option("--token", help="Its token; safer in ARENA_TOKEN, because other users see this option."),
 ]
+Connect = Annotated[
+    str | None, typer.Option(metavar="HOST:PORT", help="The server; else ARENA_HOST and ARENA_PORT.")
+]
+#: Of a command that looks for a server here.
+ConnectOrHere = Annotated[
+    str | None,
+    typer.Option(metavar="HOST:PORT", help="The server; else ARENA_HOST and ARENA_PORT, else this machine."),
+]
 ContestName = Annotated[
     str | None,
     typer.Option("--contest", metavar="NAME", help="Which contest of the server; else ARENA_CONTEST."),

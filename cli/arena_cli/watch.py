@@ -16,6 +16,7 @@ import typer
 
 from arena_cli.options import (
     Color,
+    ConnectOrHere,
     ContestName,
     Tls,
     TlsCa,
@@ -53,12 +54,7 @@ def command(
     game: Annotated[
         str, typer.Argument(metavar="[GAME]", help="A game's id; all games if absent.", show_default=False)
     ] = "*",
-    connect: Annotated[
-        str | None,
-        typer.Option(
-            metavar="HOST:PORT", help="The server; else ARENA_HOST and ARENA_PORT, else this machine."
-        ),
-    ] = None,
+    connect: ConnectOrHere = None,
     name: Annotated[str, typer.Option(help="The name to log in with.")] = "spectator",
     token: Annotated[str | None, typer.Option(help="Its token, if the contest admits no guests.")] = None,
     contest: ContestName = None,
