@@ -10,11 +10,9 @@ the same archive. No record, no line of a bot and no secret is in it.
 
 from __future__ import annotations
 
-import fcntl
 import json
 import os
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime
 from html import escape
@@ -34,8 +32,6 @@ if TYPE_CHECKING:
 
 Cards = Sequence[Mapping[str, Any]]
 
-#: A file is made under this name, so that one of the final name is always whole.
-PART = ".part"
 STYLE = """
 :root { color-scheme: light dark; font-family: system-ui, sans-serif; line-height: 1.4 }
 body { margin: 1rem auto; max-width: 60rem; padding: 0 1rem }
@@ -83,13 +79,15 @@ def command(
     from arena_cli.results import open_results
     from arena_server.errors import StoreError
     from arena_server.store.database import database_of
+    from arena_server.store.files import locked, replace_file
     from arena_server.web.archive import Archive
 
+    busy = f"{folder}: another arena publish is writing it; try again later"
     with open_results(database) as results:
         chosen = _chosen(results, contest, folder, replace=replace)
         try:
             folder.mkdir(parents=True, exist_ok=True)
-            with _locked(folder):
+            with locked(folder, os.O_RDONLY, busy):
                 archive = Archive(database_of(database), live=True)
                 document = archive.contest(chosen.id)
                 cards = _cards(archive, chosen.id)
@@ -97,9 +95,11 @@ def command(
                 with open_results(database) as now:
                     head = _head(now, now.contest(str(chosen.id)), document)
                 for name, text in _files(document, head, cards).items():
-                    _replace(folder / name, text)
+                    replace_file(folder / name, text.encode(), 0o666)
         except OSError as error:
-            raise StoreError(f"{error.filename or folder}: cannot be written: {error.strerror}") from None
+            raise StoreError(
+                f"{error.filename2 or error.filename or folder}: cannot be written: {error.strerror}"
+            ) from None
     if as_json:
         print_json({"folder": str(folder), "published": asdict(head)})
     else:
@@ -222,29 +222,3 @@ def _about(about: dict[str, Any]) -> str:
     links = (f'<a href="{escape(url)}">{bdi(text)}</a>' for text, url in about.get("links", {}).items())
     parts = [", ".join(map(bdi, where)), bdi(about.get("text", "")), " · ".join(links)]
     return "".join(f"<p>{part}</p>\n" for part in parts if part)
-
-
-@contextmanager
-def _locked(folder: Path) -> Iterator[None]:
-    """Keep a second `arena publish` out. Raises StoreError if one is writing."""
-    from arena_server.errors import StoreError
-
-    opened = os.open(folder, os.O_RDONLY | os.O_CLOEXEC)
-    try:
-        try:
-            fcntl.flock(opened, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise StoreError(f"{folder}: another arena publish is writing it; try again later") from None
-        yield
-    finally:
-        os.close(opened)
-
-
-def _replace(path: Path, text: str) -> None:
-    """Write a file that a reader sees either as before or whole, also after a power cut."""
-    part = path.with_name(path.name + PART)
-    with part.open("w", encoding="utf-8") as file:
-        file.write(text)
-        file.flush()
-        os.fsync(file.fileno())
-    part.replace(path)

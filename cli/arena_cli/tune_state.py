@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import fcntl
 import json
 import os
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 from arena_server.errors import ConfigError, StoreError
-from arena_server.store.files import replace_file
+from arena_server.store.files import locked, replace_file
 
 #: The layout of the file.
 FORMAT = 1
@@ -45,18 +44,13 @@ class TuneFile:
             yield
             return
         path = self.path.with_name(self.path.name + LOCK_SUFFIX)
-        try:
-            opened = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
-        except OSError as error:
-            raise StoreError(f"{path}: cannot be written: {error.strerror}") from None
-        try:
+        busy = f"{self.path}: another arena tune writes it; give another file"
+        with ExitStack() as stack:
             try:
-                fcntl.flock(opened, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                raise StoreError(f"{self.path}: another arena tune writes it; give another file") from None
+                stack.enter_context(locked(path, os.O_RDWR | os.O_CREAT, busy))
+            except OSError as error:
+                raise StoreError(f"{path}: cannot be written: {error.strerror}") from None
             yield
-        finally:
-            os.close(opened)
 
     def read(self) -> list[TuneStep]:
         """The steps so far. Raises StoreError, and ConfigError for a file of another tuning."""

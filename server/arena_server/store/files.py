@@ -1,9 +1,14 @@
-"""Files that are replaced as a whole."""
+"""Files that are replaced as a whole, and locks of one writer."""
 
 from __future__ import annotations
 
+import fcntl
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+
+from arena_server.errors import StoreError
 
 
 def replace_file(path: Path, data: bytes, mode: int = 0o600) -> None:
@@ -29,3 +34,20 @@ def replace_file(path: Path, data: bytes, mode: int = 0o600) -> None:
         os.fsync(folder)
     finally:
         os.close(folder)
+
+
+@contextmanager
+def locked(path: Path, flags: int, busy: str) -> Iterator[None]:
+    """Keep other processes out, by a lock of what `path` opens with these flags.
+
+    Raises StoreError with the text `busy` while another one has it, and OSError.
+    """
+    opened = os.open(path, flags | os.O_CLOEXEC, 0o666)
+    try:
+        try:
+            fcntl.flock(opened, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise StoreError(busy) from None
+        yield
+    finally:
+        os.close(opened)
