@@ -11,7 +11,7 @@ their fields in order.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import fields
 from hashlib import sha256
 from typing import Any
@@ -37,7 +37,7 @@ _DIGEST = sha256().digest_size
 MAX_BYTES = 8 * 1024 * 1024
 #: Items of an array or a map: more than any game has plies, any seat notes or any game options.
 MAX_ITEMS = 65_536
-_Reader = Callable[[object, str], object]
+_Reader = Callable[[object], object]
 
 
 def encode(record: GameRecord) -> bytes:
@@ -91,15 +91,17 @@ def _plain(record: GameRecord) -> dict[str, object]:
 
 
 class _Cursor:
-    """Reads a payload value by value; of an array or a map only what is asked for."""
+    """Reads a payload value by value; of a long array or a map only what is asked for."""
 
     def __init__(self, payload: bytes) -> None:
         self._payload, self._size = payload, len(payload)
-        self._unpacker = msgpack.Unpacker(max_buffer_size=MAX_BYTES)
+        self._unpacker = msgpack.Unpacker(
+            max_buffer_size=MAX_BYTES, use_list=False, max_array_len=MAX_SHORT, max_map_len=MAX_SHORT
+        )
         self._unpacker.feed(payload)
 
     def value(self) -> object:
-        """The next value; its items, if it has any, come next."""
+        """The next value; the items of a `_Array` or a `_Map` come next."""
         unpacker = self._unpacker
         first = self._payload[place] if (place := unpacker.tell()) < self._size else None
         try:
@@ -114,9 +116,11 @@ class _Cursor:
             raise RecordError(f"damaged record: not msgpack ({error})") from error
 
 
-#: The first bytes of arrays and maps: with the length in it, or with 16 or 32 bits of it behind it.
+#: The most items of an array that is read at once, and of those within it: 15 of its own, one a seat within.
+MAX_SHORT = 64
+#: The first bytes of maps, and of arrays of more than 15 items: with the length in it, or behind it.
 _MAPS = frozenset((*range(0x80, 0x90), 0xDE, 0xDF))
-_WITH_ITEMS = _MAPS | frozenset((*range(0x90, 0xA0), 0xDC, 0xDD))
+_WITH_ITEMS = _MAPS | {0xDC, 0xDD}
 
 
 class _Array:
@@ -127,6 +131,9 @@ class _Array:
     def __init__(self, cursor: _Cursor, count: int) -> None:
         self.cursor = cursor
         self.count = count
+
+    def __len__(self) -> int:
+        return self.count
 
     def __iter__(self) -> Iterator[object]:
         value = self.cursor.value
@@ -142,6 +149,19 @@ class _Map(_Array):
         return ((value(), value()) for _ in range(self.count))
 
 
+class _Flaw(Exception):  # noqa: N818 - the RecordError is made of it
+    """What is wrong with a value. `within` says where the value is, from the inside out."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__(text)
+        self.text = text
+        self.where = ""
+
+    def within(self, where: str) -> _Flaw:
+        self.where = where + self.where
+        return self
+
+
 def _record(plain: object) -> GameRecord:
     # What follows reads it by keys.
     if type(plain) is not _Map:
@@ -153,7 +173,10 @@ def _record(plain: object) -> GameRecord:
         name = next((name for name in expected if name == key or name not in _ADDED), None)
         if name is None or name != key:
             raise _other_fields()
-        values[name] = _FIELDS[name](value, name)
+        try:
+            values[name] = _FIELDS[name](value)
+        except _Flaw as flaw:
+            raise RecordError(f"damaged record: {name}{flaw.where}: {flaw.text}") from None
         if name == "format" and value != FORMAT:
             raise RecordError(f"a record of format {value}; this version reads format {FORMAT}")
     if any(name not in _ADDED for name in expected):
@@ -166,43 +189,55 @@ def _record(plain: object) -> GameRecord:
 def _check_seats(record: GameRecord) -> None:
     """Raise RecordError for a seat without a name, and for lists without one number per seat."""
     seats = len(record.names)
-    lists = [("totals", record.totals)]
-    # Seat 0 of a fault is the platform.
-    numbers = [("faults", number, fault.seat or 1) for number, fault in enumerate(record.faults, start=1)]
-    numbers += (("infos", number, info.seat) for number, info in enumerate(record.infos, start=1))
-    numbers += (("usage", number, usage.seat) for number, usage in enumerate(record.usage, start=1))
-    for number, ply in enumerate(record.plies, start=1):
-        numbers.append(("plies", number, ply.seat))
-        lists += ((f"plies {number}: clock", ply.clock), (f"plies {number}: total", ply.total))
-    for what, number, seat in numbers:
-        if not 1 <= seat <= seats:
-            raise RecordError(f"damaged record: {what} {number}: expected a seat of {seats}, found {seat}")
-    for what, items in lists:
-        if len(items) != seats:
-            raise RecordError(f"damaged record: {what}: expected {seats} numbers, found {len(items)}")
+    _check_number_per_seat("totals", record.totals, seats)
     if len(record.images) not in (0, seats):
         raise RecordError(f"damaged record: images: expected one of each seat, found {len(record.images)}")
+    rows: tuple[tuple[str, Sequence[Any], int], ...] = (
+        ("plies", record.plies, 1),
+        ("faults", record.faults, 0),  # seat 0 is the platform
+        ("infos", record.infos, 1),
+        ("usage", record.usage, 1),
+    )
+    for what, found, lowest in rows:
+        for number, row in enumerate(found, start=1):
+            if not lowest <= row.seat <= seats:
+                raise RecordError(
+                    f"damaged record: {what} {number}: expected a seat of {seats}, found {row.seat}"
+                )
+    for number, ply in enumerate(record.plies, start=1):
+        if not len(ply.clock) == len(ply.total) == seats:
+            _check_number_per_seat(f"plies {number}: clock", ply.clock, seats)
+            _check_number_per_seat(f"plies {number}: total", ply.total, seats)
+
+
+def _check_number_per_seat(where: str, items: Sequence[int], seats: int) -> None:
+    if len(items) != seats:
+        raise RecordError(f"damaged record: {where}: expected {seats} numbers, found {len(items)}")
 
 
 def _other_fields() -> RecordError:
     return RecordError(f"damaged record: expected the fields {', '.join(_FIELDS)}")
 
 
+#: What `unpack` makes of a short array and of a map within it.
+_KINDS: Mapping[type, str] = {tuple: "Array", dict: "Map"}
+
+
 def _kind(value: object) -> str:
-    return type(value).__name__.removeprefix("_")
+    return _KINDS.get(type(value), type(value).__name__.removeprefix("_"))
 
 
 def _of(expected: type, words: str) -> _Reader:
-    def read(value: object, where: str) -> object:
+    def read(value: object) -> object:
         if type(value) is not expected:  # exactly: a bool is an int to isinstance
-            raise RecordError(f"damaged record: {where}: expected {words}, found {_kind(value)}")
+            raise _Flaw(f"expected {words}, found {_kind(value)}")
         return value
 
     return read
 
 
 def _or_none(read: _Reader) -> _Reader:
-    return lambda value, where: None if value is None else read(value, where)
+    return lambda value: None if value is None else read(value)
 
 
 _whole = _of(int, "a whole number")
@@ -214,12 +249,12 @@ _flag = _of(bool, "true or false")
 def _items(expected: type, words: str) -> _Reader:
     read = _of(expected, words)
 
-    def read_items(value: object, where: str) -> object:
-        items: Any = read(value, where)
+    def read_items(value: object) -> object:
+        if type(value) is tuple and expected is _Array:
+            return value
+        items: Any = read(value)
         if items.count > MAX_ITEMS:
-            raise RecordError(
-                f"damaged record: {where}: expected at most {MAX_ITEMS} items, found {items.count}"
-            )
+            raise _Flaw(f"expected at most {MAX_ITEMS} items, found {items.count}")
         return items
 
     return read_items
@@ -230,11 +265,12 @@ _map = _items(_Map, "a map")
 
 
 def _number(kind: Kind, lowest: int) -> _Reader:
-    def read(value: object, where: str) -> object:
-        number: Any = _whole(value, where)
-        if not lowest <= number < 10**NUMBER_DIGITS:
-            raise RecordError(f"damaged record: {where}: expected {kind.meaning}, found {number}")
-        return number
+    highest = 10**NUMBER_DIGITS - 1
+
+    def read(value: object) -> object:
+        if type(value) is int and lowest <= value <= highest:
+            return value
+        raise _Flaw(f"expected {kind.meaning}, found {_whole(value)}")
 
     return read
 
@@ -243,11 +279,11 @@ def _form(pattern: str, meaning: str) -> _Reader:
     # A record may come from anywhere and is printed on terminals: no control character passes.
     fits = re.compile(pattern).fullmatch
 
-    def read(value: object, where: str) -> object:
-        text: Any = _text(value, where)
-        if not fits(text):
-            raise RecordError(f"damaged record: {where}: expected {meaning}, found {text[:QUOTED]!a}")
-        return text
+    def read(value: object) -> object:
+        if type(value) is str and fits(value):
+            return value
+        text: Any = _text(value)
+        raise _Flaw(f"expected {meaning}, found {text[:QUOTED]!a}")
 
     return read
 
@@ -261,31 +297,51 @@ _seed_text = _form("-?[0-9a-f]{1,256}", "hex digits")
 
 
 def _each(read: _Reader) -> _Reader:
-    def read_all(value: object, where: str) -> object:
-        items: Any = _array(value, where)
-        return tuple(read(item, f"{where} {number}") for number, item in enumerate(items, start=1))
+    def read_all(value: object) -> object:
+        items: Any = _array(value)
+        found: list[object] = []
+        try:
+            for item in items:
+                found.append(read(item))
+        except _Flaw as flaw:
+            raise flaw.within(f" {len(found) + 1}") from None
+        return tuple(found)
 
     return read_all
 
 
 def _row(build: Callable[..., object], columns: dict[str, _Reader]) -> _Reader:
-    def read_row(value: object, where: str) -> object:
-        items: Any = _array(value, where)
-        if items.count != len(columns):
-            raise RecordError(f"damaged record: {where}: expected {len(columns)} values, found {items.count}")
-        cells = zip(columns.items(), items, strict=True)
-        return build(*(read(item, f"{where}: {name}") for (name, read), item in cells))
+    names, readers = tuple(columns), tuple(columns.values())
+
+    def read_row(value: object) -> object:
+        items: Any = _array(value)
+        if len(items) != len(readers):
+            raise _Flaw(f"expected {len(readers)} values, found {len(items)}")
+        cells: list[object] = []
+        try:
+            for read, item in zip(readers, items, strict=True):
+                cells.append(read(item))
+        except _Flaw as flaw:
+            raise flaw.within(f": {names[len(cells)]}") from None
+        return build(*cells)
 
     return read_row
 
 
-def _options(value: object, where: str) -> object:
-    items: Any = _map(value, where)
-    return {_key(key, where): _word(text, f"{where}: {key}") for key, text in items.pairs()}
+def _options(value: object) -> object:
+    items: Any = _map(value)
+    found: dict[object, object] = {}
+    for key, text in items.pairs():
+        name = _key(key)
+        try:
+            found[name] = _word(text)
+        except _Flaw as flaw:
+            raise flaw.within(f": {name}") from None
+    return found
 
 
-def _seed(value: object, where: str) -> object:
-    text: Any = _seed_text(value, where)
+def _seed(value: object) -> object:
+    text: Any = _seed_text(value)
     return int(text, 16)
 
 
