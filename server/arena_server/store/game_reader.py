@@ -32,6 +32,8 @@ from arena_server.store.unfinished import past_game, past_games
 
 #: Games in one query; SQLite of old has a limit of 999.
 ASKED: Final = 500
+#: What `rows` gives of a game as it is stored.
+_OF_A_ROW: Final = ("game_id", "names", "totals", "end", "plies", "place", "chain", "used_ms", "agents")
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,20 +183,9 @@ class GameReader:
                     if checked:
                         raise
                     damage = str(error)
-                columns = (
-                    "game_id",
-                    "names",
-                    "totals",
-                    "end",
-                    "plies",
-                    "place",
-                    "chain",
-                    "used_ms",
-                    "agents",
-                )
                 may_show = withheld or self.deals(contest).may_show(game.game_id, last)
                 yield {
-                    **{key: getattr(game, key) for key in columns},
+                    **{key: getattr(game, key) for key in _OF_A_ROW},
                     "record": game.record if may_show else None,
                     "digest": sha256(game.record).digest(),
                     "faults": faults.get(game.id, []),

@@ -132,12 +132,8 @@ class CasualGame:
             if player.engine is None:
                 self.seats.append(self._person(invite(name, self.contest, wanted.game), seat, player))
             else:
-                token = secrets.token_hex(16)
-                options = ["--game", wanted.game, *(("--steady",) if wanted.takes_back else ())]
-                if wanted.source is not None and wanted.source.moves:
-                    options += ["--opening", " ".join(wanted.source.moves)]
-                command = [*_priority(), *arena, "bot", player.engine, *options]
-                self._bots.append(LocalBot(name, command, token, contest=self.contest))
+                command = [*_priority(), *arena, "bot", player.engine, *_engine_options(wanted)]
+                self._bots.append(LocalBot(name, command, secrets.token_hex(16), contest=self.contest))
         # Who has started the game comes first in the answer.
         self.seats.sort(key=lambda seat: seat.place != wanted.seat)
         self._keys = {seat.place: str(seat.key) for seat in self.seats}
@@ -313,3 +309,10 @@ def check_names(players: Sequence[Player], chosen: str) -> None:
 
 def _priority() -> tuple[str, ...]:
     return LOW_PRIORITY if which(LOW_PRIORITY[0]) else ()
+
+
+def _engine_options(wanted: GameRequest) -> list[str]:
+    options = ["--game", wanted.game, *(("--steady",) if wanted.takes_back else ())]
+    if wanted.source is not None and wanted.source.moves:
+        options += ["--opening", " ".join(wanted.source.moves)]
+    return options
