@@ -41,6 +41,8 @@ from arena_server.places.workers.bench import MachineBench
 LENGTH_BYTES = 4
 #: Seconds for a process to end its bots and itself.
 GRACE_S = 10.0
+#: For so long a process that has said nothing yet may still load what it needs, on a busy machine.
+START_S = 60.0
 HANDED_BACK = "the worker is leaving"
 
 
@@ -66,6 +68,7 @@ class GameProcess:
     def __init__(self, child: Child, cores: Sequence[int]) -> None:
         self._child = child
         self.cores = cores
+        self._has_spoken = False
 
     @classmethod
     async def start(cls, command: Sequence[str], cores: Sequence[int] = ()) -> Self:
@@ -75,6 +78,21 @@ class GameProcess:
 
     async def play(self, job: GameJob, reports: JobReports) -> JobOutcome | None:
         """Have it play a game; None if the process has ended."""
+        # It renews the lease by itself once it runs, and a short lease would end before that.
+        starting = asyncio.create_task(self._renew_at_start(job.renew_s, reports))
+        try:
+            return await self._play(job, reports)
+        finally:
+            starting.cancel()
+
+    async def _renew_at_start(self, interval: float, reports: JobReports) -> None:
+        for _ in range(int(START_S / interval)):
+            await asyncio.sleep(interval)
+            if self._has_spoken:
+                return
+            reports.renewed()
+
+    async def _play(self, job: GameJob, reports: JobReports) -> JobOutcome | None:
         process = self._child.process
         assert process.stdin is not None
         assert process.stdout is not None
@@ -84,6 +102,7 @@ class GameProcess:
             await process.stdin.drain()
             while True:
                 length = int.from_bytes(await process.stdout.readexactly(LENGTH_BYTES))
+                self._has_spoken = True
                 match msgpack.unpackb(await process.stdout.readexactly(length)):
                     case {"renewed": _}:
                         reports.renewed()
