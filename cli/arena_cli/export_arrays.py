@@ -23,6 +23,8 @@ except ImportError as error:
 
 #: The most rows of a file: 27 MB of observations with the default options of insertion, before compression.
 ROWS = 8_192
+#: The most plies of a game that are encoded at once.
+PART = 512
 #: Each column with its dtype; texts are as wide as the longest. docs/record-format.md has the shapes.
 COLUMNS: Mapping[str, str] = {
     "game": "str",
@@ -43,7 +45,8 @@ COLUMNS: Mapping[str, str] = {
 #: What a file has once: the moves and the pieces by their numbers.
 ONCE = ("actions", "signs")
 
-Row = dict[str, Any]
+#: Plies by column, each a sequence or an array.
+Columns = dict[str, Any]
 #: Games, each with the versions of its bots; how a file is opened.
 Games = Iterable[tuple[GameRecord, Sequence[str | None]]]
 Opened = Callable[[Path], IO[bytes]]
@@ -76,51 +79,65 @@ def blocks(games: Games) -> Iterator[tuple[PositionEncoder, dict[str, Any]]]:
 
     Raises GameError for a game without a board of cells.
     """
-    rows: list[Row] = []
+    parts: list[Columns] = []
+    rows = 0
     encoder: PositionEncoder | None = None
     for record, versions in games:
         game = printed_game(record.game, record.options, len(record.names))
         if encoder is None or encoder.game != game:
             # The shapes follow from the options.
             if encoder is not None and rows:
-                yield encoder, _arrays(rows)
-                rows = []
+                yield encoder, _joined(parts)
+                parts, rows = [], 0
             encoder = PositionEncoder(game)
-        for row in plies_of(record, versions, encoder):
-            rows.append(row)
-            if len(rows) == ROWS:
-                yield encoder, _arrays(rows)
-                rows = []
+        for part in plies_of(record, versions, encoder):
+            parts.append(part)
+            rows += len(part["ply"])
+            while rows >= ROWS:
+                yield encoder, {name: column[:ROWS] for name, column in _joined(parts).items()}
+                rows -= ROWS
+                parts[:] = [{name: column[len(column) - rows :] for name, column in part.items()}]
     if encoder is not None and rows:
-        yield encoder, _arrays(rows)
+        yield encoder, _joined(parts)
 
 
-def plies_of(record: GameRecord, versions: Sequence[str | None], encoder: PositionEncoder) -> Iterator[Row]:
-    """The row of each ply of a game, by column."""
+def plies_of(
+    record: GameRecord, versions: Sequence[str | None], encoder: PositionEncoder
+) -> Iterator[Columns]:
+    """The plies of a game by column, at most PART at once."""
     if record.end == VOID:
         return
     game, winners = encoder.game, winning_seats(record.totals, record.end)
     position: Any = game.start(Deal(record.board, record.sequence))
-    for number, ply in enumerate(record.plies, start=1):
-        seat = ply.seat
+    for first in range(0, len(record.plies), PART):
+        plies = record.plies[first : first + PART]
+        seats = [ply.seat for ply in plies]
+        positions = []
+        for ply in plies:
+            positions.append(position)
+            position = game.play(position, ply.move).position
         yield {
-            "game": record.game_id,
-            "ply": number,
-            "seat": seat,
-            "bot": record.names[seat - 1],
-            "version": (versions[seat - 1] if versions else None) or "",
-            "observation": encoder.observation(position, seat),
-            "action_mask": encoder.mask(position),
-            "move": encoder.number(ply.move),
-            "points": ply.points,
-            "time_ms": ply.time_ms,
-            "clock": ply.clock,
-            "zombie": ply.zombie,
-            "result": -1 if seat not in winners else int(len(winners) == 1),
-            "totals": record.totals,
+            "game": [record.game_id] * len(plies),
+            "ply": range(first + 1, first + len(plies) + 1),
+            "seat": seats,
+            "bot": [record.names[seat - 1] for seat in seats],
+            "version": [(versions[seat - 1] if versions else None) or "" for seat in seats],
+            "observation": encoder.observations(positions, seats),
+            "action_mask": [encoder.mask(each) for each in positions],
+            "move": [encoder.number(ply.move) for ply in plies],
+            "points": [ply.points for ply in plies],
+            "time_ms": [ply.time_ms for ply in plies],
+            "clock": [ply.clock for ply in plies],
+            "zombie": [ply.zombie for ply in plies],
+            "result": [-1 if seat not in winners else int(len(winners) == 1) for seat in seats],
+            "totals": [record.totals] * len(plies),
         }
-        position = game.play(position, ply.move).position
 
 
-def _arrays(rows: Sequence[Row]) -> dict[str, Any]:
-    return {name: np.array([row[name] for row in rows], dtype) for name, dtype in COLUMNS.items()}
+def _joined(parts: Sequence[Columns]) -> dict[str, Any]:
+    return {
+        name: np.concatenate([part[name] for part in parts])
+        if isinstance(parts[0][name], np.ndarray)
+        else np.array([value for part in parts for value in part[name]], dtype)
+        for name, dtype in COLUMNS.items()
+    }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from arena_protocol.errors import needs_extra
@@ -66,7 +67,7 @@ class PositionEncoder:
 
     def coming(self, scene: Scene) -> NDArray[np.uint8]:
         """The numbers of the `ahead` next pieces, 0 where none is known."""
-        return self._numbered(scene.coming[: self.ahead].ljust(self.ahead, EMPTY))
+        return self._numbered(self._ahead(scene))
 
     def _numbered(self, signs: str) -> NDArray[np.uint8]:
         return self._table[np.frombuffer(signs.encode("ascii"), np.uint8)]
@@ -79,22 +80,35 @@ class PositionEncoder:
 
     def observation(self, position: Any, seat: int) -> NDArray[np.int32]:
         """The planes [plane, row, column] as `seat` sees them; docs/rules-in-python.md has their order."""
-        scene = self.scene(position)
-        cells, signs = self.cells(scene), len(self.signs)
-        planes: NDArray[np.int32] = np.zeros((self.depth, *self.shape), np.int32)
-        planes[:signs] = cells == np.arange(1, signs + 1)[:, None, None]
-        flat = planes.reshape(self.depth, -1)
-        if (letters := cells.ravel() == LETTER).any():
-            flat[signs][letters] = np.frombuffer(scene.pieces.encode("ascii"), np.uint8)[letters]
-        for style, places in scene.marks:
-            if style == CHOSEN:
-                flat[signs + 1, list(places)] = 1
-        totals = self.game.totals(position)
-        numbers = (scene.bar[0] if scene.bar else 0, seat, *totals[seat - 1 :], *totals[: seat - 1])
-        flat[signs + 2 : signs + 2 + len(numbers)] = np.array(numbers, np.int32)[:, None]
-        if self.ahead:
-            flat[signs + 2 + len(numbers) :] = self.coming(scene)[:, None]
+        planes: NDArray[np.int32] = self.observations([position], [seat])[0]
         return planes
+
+    def observations(self, positions: Sequence[Any], seats: Sequence[int]) -> NDArray[np.int32]:
+        """The planes [position, plane, row, column], each position as the seat beside it sees it."""
+        scenes, signs = [self.scene(position) for position in positions], len(self.signs)
+        pieces = np.frombuffer("".join(scene.pieces for scene in scenes).encode("ascii"), np.uint8)
+        pieces = pieces.reshape(len(scenes), -1)
+        cells = self._table[pieces]
+        flat: NDArray[np.int32] = np.zeros((len(scenes), self.depth, pieces.shape[1]), np.int32)
+        flat[:, :signs] = cells[:, None] == np.arange(1, signs + 1)[:, None]
+        if (letters := cells == LETTER).any():
+            flat[:, signs][letters] = pieces[letters]
+        numbers = []
+        for planes, scene, position, seat in zip(flat, scenes, positions, seats, strict=True):
+            for style, places in scene.marks:
+                if style == CHOSEN:
+                    planes[signs + 1, list(places)] = 1
+            totals = self.game.totals(position)
+            bar = scene.bar[0] if scene.bar else 0
+            numbers.append((bar, seat, *totals[seat - 1 :], *totals[: seat - 1]))
+        ahead = self.depth - self.ahead
+        flat[:, signs + 2 : ahead] = np.array(numbers, np.int32)[:, :, None]
+        if self.ahead:
+            flat[:, ahead:] = self._numbered("".join(map(self._ahead, scenes))).reshape(-1, self.ahead, 1)
+        return flat.reshape(len(scenes), self.depth, *self.shape)
+
+    def _ahead(self, scene: Scene) -> str:
+        return scene.coming[: self.ahead].ljust(self.ahead, EMPTY)
 
 
 def lead(totals: tuple[int, ...], seat: int) -> float:

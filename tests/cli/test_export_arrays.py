@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from tests.protocol.records import a_record
 from tests.server.programs import Shell
+from tests.slices import all_of
 
 from arena.encoding import PositionEncoder
 from arena_cli import export_arrays
@@ -94,8 +95,12 @@ def test_other_libraries_read_it(tmp_path: Path, library: str) -> None:
     assert set(frame["version"]) == {"one/1", ""}
 
 
-def test_files_have_a_bounded_number_of_rows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@all_of("part", [1, 4, 512])
+def test_files_have_a_bounded_number_of_rows(
+    part: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(export_arrays, "ROWS", 10)
+    monkeypatch.setattr(export_arrays, "PART", part)
     plies, events = len(a_record().plies), []
     records = [replace(a_record(), game_id=f"g{number}") for number in range(1, 6)]
 
