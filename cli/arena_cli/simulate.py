@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 
 #: The most rounds that are printed; JSON has all.
 SHOWN_ROUNDS = 12
+#: The most that is simulated of a contest without an end of its own: a ladder of a month has as many games as
+#: it has time for, and each day of it is like the others.
+LONGEST_OPEN_MS = 24 * 3_600_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,7 +48,7 @@ class SimulateOptions:
         str | None,
         typer.Option(
             metavar="DURATION",
-            help="When a contest without an end is closed; else at contest.ends_at, else after 1h.",
+            help="When a contest without an end is closed; else at its ends_at (24h at most), or after 1h.",
             show_default=False,
         ),
     ] = None
@@ -166,24 +169,31 @@ def _simulate(
     from arena_server.terms.file import config_of, entrants_of, timetable_of
 
     contest, entrants, timetable = config_of(file), entrants_of(file), timetable_of(file)
+    simulated = until if options.time is not None else min(until, LONGEST_OPEN_MS)
     if options.compare:
-        _compare(contest, entrants, pace, options, until, machine, as_json=as_json)
+        _compare(contest, entrants, pace, options, simulated, machine, as_json=as_json)
         return
-    found = _forecast(contest, entrants, pace, options, until, machine)
-    ends = _ends(timetable, found, options)
+    found = _forecast(contest, entrants, pace, options, simulated, machine)
+    # What is left out of an open one ends it.
+    ends = None if found.is_open and simulated < until else _ends(timetable, found, options)
     if as_json:
         shown = {} if ends is None else {"ends": {"p50": ends[0].isoformat(), "p90": ends[1].isoformat()}}
         print_json(_plain(contest, found, options, machine) | shown)
         return
     _print(contest, entrants, found, pace, options, machine)
-    for line in _closing(found, until, ends, file.contest.ends_at):
+    for line in _closing(found, simulated, ends, file.contest.ends_at):
         typer.echo(line)
 
 
 def _closing(
     found: Forecast, until: int, ends: tuple[datetime, datetime] | None, ends_at: datetime | None
 ) -> Iterator[str]:
-    if found.is_open:
+    if found.is_open and ends is None and ends_at is not None:
+        yield (
+            f"the contest has no end of its own: this is its first {span(until)} of play, and "
+            f"contest.ends_at = {ends_at:%Y-%m-%dT%H:%M:%S} ends it"
+        )
+    elif found.is_open:
         yield f"the contest has no end of its own: it is closed after {span(until)} of play"
     if ends is not None:
         yield from _calendar(*ends, None if found.is_open else ends_at)

@@ -123,6 +123,17 @@ def test_a_ladder_is_closed_at_the_end_of_the_contest(plan: Path, shell: Shell) 
     assert over.startswith("over by 2026-12-24 18:3")
 
 
+def test_of_a_ladder_of_a_month_a_day_is_simulated(plan: Path, shell: Shell) -> None:
+    change(plan, "games_per_pair = 4", 'format = "ladder"\nends_at = 2027-01-24T18:00:00')
+    words = ("simulate", "plan.toml", "--runs", "1", "--start", "2026-12-24T18:00", "--move-time", "1m")
+    assert shell(*words).out.splitlines()[-1] == (
+        "the contest has no end of its own: this is its first 1d 0h of play, and "
+        "contest.ends_at = 2027-01-24T18:00:00 ends it"
+    )
+    assert "ends" not in json.loads(shell(*words, "--json").out)
+    assert shell(*words, "--time", "30h").out.splitlines()[-2].endswith("it is closed after 1d 6h of play")
+
+
 def test_the_day_of_the_end(plan: Path, shell: Shell) -> None:
     """Half an hour a day: the contest of some minutes begins in the second day's hours."""
     change(plan, "games_per_pair = 4", 'games_per_pair = 4\nopen = "18:00-18:30"')
