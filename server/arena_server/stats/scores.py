@@ -20,7 +20,8 @@ RESAMPLES = 2000
 #: `LeadTest` decides nothing on fewer deals: their variance is not known well enough.
 LEAST_DEALS = 4
 
-
+#: Gets columns of one number per deal.
+Statistic = Callable[..., float]
 #: Of a ply; by its name it takes three times as long.
 _MOVE = itemgetter(PlyRecord._fields.index("move"))
 
@@ -118,11 +119,14 @@ class Scores:
         """
         first, others = self.points[0], self.others
         best = [max(deal) for deal in zip(*self.points[1:], strict=True)]
+        # Of the same resampled deals: to draw them takes most of the time.
+        means = [_mean_of(engine) for engine in range(len(self.points))]
+        *intervals, ratio_interval = bootstraps([*self.points, others], [*means, _ratio_of_ends])
         return {
             **self.standing(names, test),
-            "interval": [bootstrap([points], _mean) for points in self.points],
+            "interval": intervals,
             "ratio": _ratio(first, others),
-            "ratio_interval": bootstrap([first, others], _ratio),
+            "ratio_interval": ratio_interval,
             "deals_won": sum(mine > most for mine, most in zip(first, best, strict=True)),
             "deals_drawn": sum(mine == most for mine, most in zip(first, best, strict=True)),
             "most_ms": list(self.used),
@@ -145,20 +149,39 @@ def _ratio(one: Sequence[float], other: Sequence[float]) -> float:
     return round(_mean(one) / max(_mean(other), 1.0), 4)
 
 
-def bootstrap(columns: Sequence[Sequence[float]], statistic: Callable[..., float]) -> list[float]:
+def _mean_of(column: int) -> Statistic:
+    return lambda *columns: _mean(columns[column])
+
+
+def _ratio_of_ends(*columns: Sequence[float]) -> float:
+    return _ratio(columns[0], columns[-1])
+
+
+def bootstrap(columns: Sequence[Sequence[float]], statistic: Statistic) -> list[float]:
     """Return the middle 95 % of a statistic over deals resampled with replacement.
 
     `columns` are lists of one number per deal, since the games of one deal are not independent; the
     statistic gets as many lists. The same numbers give the same interval; no deals give [0, 0].
     """
+    return bootstraps(columns, [statistic])[0]
+
+
+def bootstraps(columns: Sequence[Sequence[float]], statistics: Sequence[Statistic]) -> list[list[float]]:
+    """Return what `bootstrap` does for each of these statistics of the same columns."""
     size = len(columns[0])
     if size == 0:
-        return [0.0, 0.0]
+        return [[0.0, 0.0] for _ in statistics]
     chance = random.Random(size)  # noqa: S311 - statistics, not secrets
     deals = list(zip(*columns, strict=True))
-    values = [statistic(*zip(*chance.choices(deals, k=size), strict=True)) for _ in range(RESAMPLES)]
-    values.sort()
-    return [round(values[int(share * (RESAMPLES - 1))], 4) for share in (0.025, 0.975)]
+    values: list[list[float]] = [[] for _ in statistics]
+    for _ in range(RESAMPLES):
+        drawn = tuple(zip(*chance.choices(deals, k=size), strict=True))
+        for found, statistic in zip(values, statistics, strict=True):
+            found.append(statistic(*drawn))
+    for found in values:
+        found.sort()
+    ends = [int(share * (RESAMPLES - 1)) for share in (0.025, 0.975)]
+    return [[round(found[at], 4) for at in ends] for found in values]
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from random import Random
 
 import pytest
 from tests.slices import all_of
@@ -10,9 +11,12 @@ from tests.slices import all_of
 from arena_server.errors import ConfigError
 from arena_server.stats.elo import Sprt
 from arena_server.stats.scores import (
+    RESAMPLES,
     LeadTest,
     PlayedGame,
     Scores,
+    _mean,
+    _ratio,
     bootstrap,
     text_table,
 )
@@ -41,6 +45,26 @@ def test_a_bootstrap_holds_the_mean_and_narrows() -> None:
     assert few[0] < many[0] < 2 < many[1] < few[1]
     assert bootstrap([[5.0] * 9], mean) == [5.0, 5.0]
     assert bootstrap([[]], mean) == [0.0, 0.0]
+
+
+@all_of("engines", [2, 3])
+def test_the_intervals_of_a_match_are_those_of_each_statistic_alone(engines: int) -> None:
+    chance = Random(engines)
+    scores = Scores.empty(engines)
+    scores.points = [[float(chance.randrange(400)) for _ in range(30)] for _ in range(engines)]
+    draws: list[int] = []
+
+    def choices(self: Random, deals: Sequence[object], *, k: int) -> list[object]:
+        draws.append(k)
+        return [deals[int(self.random() * len(deals))] for _ in range(k)]
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Random, "choices", choices)
+        answer = scores.summary("abc"[:engines], None)
+    assert len(draws) == RESAMPLES  # one draw serves all of them
+    assert answer["interval"] == [bootstrap([points], _mean) for points in scores.points]
+    others = [_mean(deal) for deal in zip(*scores.points[1:], strict=True)]
+    assert answer["ratio_interval"] == bootstrap([scores.points[0], others], _ratio)
 
 
 @all_of(
