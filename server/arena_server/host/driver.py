@@ -37,9 +37,11 @@ from arena_server.host.log_events import DescriptorsExhausted
 from arena_server.host.poller import READABLE, Poller
 from arena_server.stats.durations import BOUNDS
 
-#: A driver that is called again so soon waits for the next lines itself for about as long, and joins what it
-#: sends to one connection meanwhile: a pass of the loop and a send a ply are dear where bots answer at once.
+#: A driver that is called again so soon waits for the next lines itself, and joins what it sends to one
+#: connection meanwhile: a pass of the loop and a send a ply are dear where bots answer at once.
 STAY_NS = 1_000_000
+#: For how long it does: then the loop passes once. What is sent to a connection is held for `HOLD_NS`.
+ROUND_NS, HOLD_NS = 5_000_000, 1_000_000
 #: The longest of its waits. A shorter one than the tick of the system, usually 4 ms, would set the timer of
 #: the processor each time, which costs a ply of quick programs 2 us on a virtual machine.
 STAY_S = 0.005
@@ -79,9 +81,9 @@ class Driver:
         #: Connections that are gone, until the next batch.
         self._released: list[int] = []
         self._in_batch = self._stays = False
-        #: Data for connections until they get a TURN, or the driver waits no more.
-        self._held: dict[int, bytes] = {}
-        self._now = self._left = time.monotonic_ns()
+        #: Since when there is data for connections that have got no TURN, and the data.
+        self._held: dict[int, tuple[int, bytes]] = {}
+        self._now = self._left = self._release_at = time.monotonic_ns()
         self._stalls = StallDetector()
         self._beat: asyncio.TimerHandle | None = None
         self._timer: asyncio.TimerHandle | None = None
@@ -152,8 +154,13 @@ class Driver:
                 else:
                     self._poller.notify(fd, events)
             self._end_batch()
+            now = self._now
             # The loop may have something else to do than to wait for lines.
-            if not self._stays or self._now - began > STAY_NS or not (ready := poll(STAY_S)):
+            if not self._stays or now - began > ROUND_NS:
+                break
+            if now > self._release_at:
+                self._release(now)
+            if not (ready := poll(STAY_S)):
                 break
         self._leave()
         self._left = time.monotonic_ns()
@@ -162,7 +169,14 @@ class Driver:
         """Stay no longer: send what was held."""
         self._stays = False
         while self._held:
-            self._send(*self._held.popitem())
+            conn, (_, data) = self._held.popitem()
+            self._send(conn, data)
+
+    def _release(self, now: int) -> None:
+        """Send what has been held for long; a connection whose turn comes soon has got it by then."""
+        self._release_at = now + HOLD_NS
+        for conn in [conn for conn, (since, _) in self._held.items() if now - since >= HOLD_NS]:
+            self._send(conn, self._held.pop(conn)[1])
 
     def _send(self, conn: int, data: bytes) -> None:
         # The contest may still send to a connection that has just been lost.
@@ -201,10 +215,12 @@ class Driver:
                 self._carry_out(effect, run)
                 continue
             conn, data, marker = effect
+            since = self._now
             if conn in held:
-                data = held.pop(conn) + data
+                since, before = held.pop(conn)
+                data = before + data
             if marker is None and self._stays:
-                held[conn] = data
+                held[conn] = since, data
             elif marker is None:
                 self._send(conn, data)
             elif (connection := connections.get(conn)) is not None and connection.send(data, marker):

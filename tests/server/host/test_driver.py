@@ -345,6 +345,32 @@ async def test_a_driver_that_stays_joins_what_it_sends(monkeypatch: pytest.Monke
         assert await second.line() == b"bye"
 
 
+@pytest.mark.parametrize("long", [False, True])
+async def test_what_is_held_for_long_is_sent_before_a_wait(
+    monkeypatch: pytest.MonkeyPatch, *, long: bool
+) -> None:
+    monkeypatch.setattr(driver, "STAY_NS", 10**15)
+    monkeypatch.setattr(driver, "ROUND_NS", 10**15)
+    monkeypatch.setattr(driver, "HOLD_NS", 0 if long else 10**15)
+    holds: list[bool] = []
+
+    async with running_driver(on(Received, lambda event: [Send(1, b"one\n")])) as here:
+        poller = here.driver._poller
+        poll = poller.poll
+
+        def polled(seconds: float) -> list[tuple[int, int]]:
+            if seconds:
+                holds.append(bool(here.driver._held))
+            return poll(0)
+
+        monkeypatch.setattr(poller, "poll", polled)
+        peer = await here.visit()
+        await opened(here)
+        await peer.say(b"go\n")
+        assert await peer.line() == b"one"
+        assert holds == [not long]
+
+
 @pytest.mark.parametrize(
     ("said", "waits"),
     [(b"quick\n", True), (b"entry\n", False), (b"quick\n" * (LINES_PER_WAKEUP + 1), False)],
