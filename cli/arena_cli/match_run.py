@@ -367,15 +367,22 @@ class _Relay(ProgressListener):
     def __init__(self, listener: ProgressListener, calls: SimpleQueue[Callable[[], None] | None]) -> None:
         self._listener = listener
         self._calls = calls
+        self._record: GameRecord | None = None
 
     def report(self, progress: dict[str, Any]) -> None:
         self._calls.put(partial(self._listener.report, progress))
 
     def record(self, record: GameRecord) -> None:
-        self._calls.put(partial(self._listener.record, record))
+        # It goes with its result, if there is one: each call wakes the main thread beside the next game.
+        self._record = record
 
     def result(self, result: dict[str, Any]) -> None:
-        self._calls.put(partial(self._listener.result, result))
+        self._calls.put(partial(self._take, self._record, result))
+
+    def _take(self, record: GameRecord | None, result: dict[str, Any]) -> None:
+        if record is not None:
+            self._listener.record(record)
+        self._listener.result(result)
 
     def voided(self, worker: str) -> None:
         self._calls.put(partial(self._listener.voided, worker))
