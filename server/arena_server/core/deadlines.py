@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from enum import IntEnum
 from heapq import heappop, heappush
+from typing import Final
 
 
 class DeadlineKind(IntEnum):
@@ -27,6 +28,21 @@ class DeadlineKind(IntEnum):
 Key = tuple[DeadlineKind, int]
 
 
+#: After all moments.
+NEVER: Final = 1 << 63
+
+
+class Deadline:
+    """When it is, None for never; `queued` is its first entry in the heap (`NEVER`: none)."""
+
+    __slots__ = ("at", "key", "queued")
+
+    def __init__(self, key: Key) -> None:
+        self.key = key
+        self.at: int | None = None
+        self.queued = NEVER
+
+
 class Deadlines:
     """At most one deadline a key, easily moved.
 
@@ -34,36 +50,38 @@ class Deadlines:
     heap may be too early: it is corrected when it comes to the top, not at every move.
     """
 
-    __slots__ = ("_at", "_heap", "_queued", "alarm")
+    __slots__ = ("_heap", "_queued", "alarm")
 
     def __init__(self) -> None:
-        self._at: dict[Key, int] = {}
-        self._queued: dict[Key, int] = {}
+        #: Those that have an entry in the heap.
+        self._queued: dict[Key, Deadline] = {}
         self._heap: list[tuple[int, Key]] = []
         #: A moment that is not after the earliest deadline, None if there is none: when to call `pop`.
         self.alarm: int | None = None
 
     def set(self, key: Key, at: int | None) -> None:
         """Move the deadline of `key`; None takes it away."""
-        if at is None:
-            self._at.pop(key, None)
-            return
-        self._at[key] = at
-        queued = self._queued.get(key)
-        # A later one waits in `_at`: nearly every ply would else add an entry to the heap.
-        if queued is None or at < queued:
-            self._push(key, at)
+        self.move(self._queued.get(key) or Deadline(key), at)
+
+    def move(self, deadline: Deadline, at: int | None) -> None:
+        """Move a deadline, the only one of its key; None takes it away."""
+        deadline.at = at
+        # A later one waits in `at`: nearly every ply would else add an entry to the heap.
+        if at is not None and at < deadline.queued:
+            self._push(deadline, at)
 
     def clear(self) -> None:
         """Take every deadline away."""
-        self._at.clear()
+        for deadline in self._queued.values():
+            deadline.at, deadline.queued = None, NEVER
         self._queued.clear()
         self._heap.clear()
         self.alarm = None
 
-    def _push(self, key: Key, at: int) -> None:
-        self._queued[key] = at
-        heappush(self._heap, (at, key))
+    def _push(self, deadline: Deadline, at: int) -> None:
+        deadline.queued = at
+        self._queued[deadline.key] = deadline
+        heappush(self._heap, (at, deadline.key))
         self.alarm = self._heap[0][0]
 
     @property
@@ -71,20 +89,22 @@ class Deadlines:
         """The earliest deadline; None if there is none."""
         while self._heap:
             at, key = self._heap[0]
-            if self._at.get(key) == at:
+            deadline = self._queued.get(key)
+            if deadline is not None and deadline.at == at:
                 return at
-            self._correct(at, key)
+            self._correct(at, deadline)
         return None
 
-    def _correct(self, at: int, key: Key) -> None:
+    def _correct(self, at: int, deadline: Deadline | None) -> None:
         """The entry on top is not the deadline of its key: drop it or put the true one in."""
         heappop(self._heap)
         self.alarm = self._heap[0][0] if self._heap else None
-        if self._queued.get(key) != at:
+        if deadline is None or deadline.queued != at:
             return  # an earlier entry of this key has taken over
-        del self._queued[key]
-        if key in self._at:
-            self._push(key, self._at[key])
+        del self._queued[deadline.key]
+        deadline.queued = NEVER
+        if deadline.at is not None:
+            self._push(deadline, deadline.at)
 
     def pop(self, now: int) -> Key | None:
         """Take away the earliest deadline, if it is not after `now`, and return its key."""
@@ -93,5 +113,6 @@ class Deadlines:
             return None
         _, key = heappop(self._heap)
         self.alarm = self._heap[0][0] if self._heap else None
-        del self._at[key], self._queued[key]
+        deadline = self._queued.pop(key)
+        deadline.at, deadline.queued = None, NEVER
         return key

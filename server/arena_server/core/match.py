@@ -86,6 +86,7 @@ class Match(GameState):
         "_first_control",
         "_handover",
         "_is_plain",
+        "_is_uniform",
         "_ready_ns",
         "_untimed",
         "_zombie_move",
@@ -100,6 +101,7 @@ class Match(GameState):
         self._zombie_move = setting.game.zombie_move
         self._control = TimeControl.of(terms)
         self._first_control = TimeControl.of(terms, first=True)
+        self._is_uniform = self._first_control == self._control
         #: The seat of the bot that is debugged, 0 if it has none.
         self._untimed = setting.names.index(terms.debug_bot) + 1 if terms.debug_bot in setting.names else 0
         #: Whether every seat plays for itself, by the clock; `faults` has those that do not any more.
@@ -309,8 +311,7 @@ class Match(GameState):
             # A bot at a breakpoint: its clock runs so long that it never falls.
             timer.run(sent, sent + LONGEST_MS * NS_PER_MS)
             return
-        # After a round every seat has played: no search for its first ply on the way of a move.
-        control = self._control if len(self.plies) >= self._game.seats else self._control_of(timer.seat)
+        control = self._control if self._is_uniform else self._control_of(timer.seat)
         flag = control.flag_at(self.clocks[timer.seat - 1], sent, timer.credit)
         timer.sent, timer.deadline, timer.flag = sent, flag, flag  # `timer.run`, without a call
 

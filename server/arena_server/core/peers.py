@@ -10,7 +10,7 @@ from arena_protocol.errors import ErrorCode, ProtocolError
 from arena_protocol.messages import Error, ServerMessage
 from arena_protocol.session import ServerSession
 from arena_server.core.clock import LagEstimate
-from arena_server.core.deadlines import DeadlineKind
+from arena_server.core.deadlines import Deadline, DeadlineKind
 from arena_server.core.effects import CloseConnection, Effect, Mute, Send, TurnMark, Unmute
 from arena_server.core.facts import ContestFact, FormerKeys, ResumeKeys
 from arena_server.core.journal import CONTEST, Entry, entry_of
@@ -305,7 +305,7 @@ class LiveGame:
 
     __slots__ = (
         "cursors",
-        "deadline_key",
+        "due",
         "freezing",
         "game_id",
         "lines",
@@ -318,7 +318,7 @@ class LiveGame:
 
     def __init__(self, number: int, match: Match, seated: tuple[Slot, ...], now: int) -> None:
         self.number = number
-        self.deadline_key = (DeadlineKind.GAME, number)
+        self.due = Deadline((DeadlineKind.GAME, number))
         self.match = match
         self.game_id = match.setting.game_id
         self.transcript = Transcript(match.setting, now)

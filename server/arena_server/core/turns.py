@@ -91,7 +91,7 @@ class Turns:
         # A game without spectators costs them nothing, but is to be forgotten once it is over.
         if self._spectators.watchers or live.transcript.closed:
             self._spectators.update(live.number, now)
-        self._deadlines.set(live.deadline_key, match.timer.deadline)
+        self._deadlines.move(live.due, match.timer.deadline)
         if facts and type(facts[-1]) is Ended:
             self.store(live, now)
 
@@ -123,7 +123,7 @@ class Turns:
             self._notes.add(Moved(live))
         if self._spectators.watchers:
             self._spectators.update(live.number, now)
-        self._deadlines.set(live.deadline_key, timer.deadline)
+        self._deadlines.move(live.due, timer.deadline)
 
     def store(self, live: LiveGame, now: int) -> None:
         """The game is over: its result counts once its record is durable."""
@@ -175,7 +175,7 @@ class Turns:
             # It runs already since the begin of the turn if the seat was away.
             if timer.sent is None:
                 match.run(at)
-            self._deadlines.set(live.deadline_key, timer.deadline)
+            self._deadlines.move(live.due, timer.deadline)
 
     def pending(self, peer: Peer) -> bool:
         """Whether a TURN of `peer`, which is in a game, has not reached its socket yet."""

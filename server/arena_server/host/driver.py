@@ -29,9 +29,10 @@ from arena_server.core.effects import (
 from arena_server.core.events import Event, LineTooLong, Lost, Opened, Stored, Tick
 from arena_server.core.journal import Entry
 from arena_server.core.log_events import LogEvent
-from arena_server.host.batches import BEAT_S, NEVER, Run, StallDetector
+from arena_server.core.peers import Outbox
+from arena_server.host.batches import BEAT_S, NEVER, CommitBarrier, Run, StallDetector
 from arena_server.host.connection import ArrivalClock, Connection
-from arena_server.host.interfaces import Cipher, Core, Routing
+from arena_server.host.interfaces import Alarm, Cipher, Core, Routing
 from arena_server.host.listener import ConnectionPool
 from arena_server.host.log_events import DescriptorsExhausted
 from arena_server.host.poller import READABLE, Poller
@@ -75,8 +76,9 @@ class Driver:
         self.pool = ConnectionPool(loop, cap, self._connection, self._opened, self._exhausted)
         self._connections = self.pool.connections
         self._runs: dict[Core, Run] = {}
-        #: The same; each change replaces it, as a contest may go while effects are carried out.
-        self._all: tuple[Run, ...] = ()
+        #: The same with what each batch asks of them; each change replaces it, as a contest may go while
+        #: effects are carried out.
+        self._all: tuple[tuple[Run, Outbox, CommitBarrier, Alarm], ...] = ()
         self._events: list[tuple[Core, Event]] = []
         #: Connections that are gone, until the next batch.
         self._released: list[int] = []
@@ -94,14 +96,17 @@ class Driver:
     def add(self, run: Run) -> None:
         """Run a contest: it does what is due at once."""
         self._runs[run.core] = run
-        self._all = (*self._runs.values(),)
+        self._set_all()
         self.feed(run.core, Tick())
+
+    def _set_all(self) -> None:
+        self._all = tuple((run, core.output, run.barrier, core.deadlines) for core, run in self._runs.items())
 
     def remove(self, run: Run) -> None:
         """Run a contest no longer; its connections that are still open get what was sent, and are closed."""
         self._leave()
         self._runs.pop(run.core, None)
-        self._all = (*self._runs.values(),)
+        self._set_all()
         self._events = [each for each in self._events if each[0] is not run.core]
         for number, core in list(self._routes.items()):
             if core is run.core:
@@ -185,26 +190,25 @@ class Driver:
 
     def _end_batch(self) -> None:
         """Commit the entries of the batch, then carry out what they held back, and what follows of that."""
-        router, busy = self._router, True
+        routed, busy = self._router.output, True
         while busy:
-            for run in self._all:
-                output = run.core.output
-                if output.entries or run.barrier.waiting:
+            for run, output, barrier, _ in self._all:
+                if output.entries or barrier.waiting:
                     self._carry_out_all(self._durable(run), run)
                 elif effects := output.effects:  # `take`, without a call
                     output.effects = []
                     self._carry_out_all(effects, run)
-            if router.output.effects or self._events:
+            if routed.effects or self._events:
                 self._carry_out_events()
-            busy, due = bool(router.output.effects or self._events), router.deadlines.alarm
-            for run in self._all:
-                output, alarm = run.core.output, run.core.deadlines.alarm
+            busy, due, timer_at = bool(routed.effects or self._events), False, self._timer_at
+            for _, output, _, deadlines in self._all:
                 if output.effects or output.entries:
                     busy = True
-                if alarm is not None and (due is None or alarm < due):
-                    due = alarm
+                if (alarm := deadlines.alarm) is not None and alarm < timer_at:
+                    due = True
         self._in_batch = False
-        if due is not None and due < self._timer_at:
+        alarm = self._router.deadlines.alarm
+        if due or (alarm is not None and alarm < timer_at):
             self._arm()
 
     def _carry_out_all(self, effects: list[Effect], run: Run) -> None:
