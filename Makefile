@@ -18,10 +18,10 @@ CONFIG ?= examples/local.toml
 help:  ## list the targets
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
 
-# An editable install of these extras and of the plug-ins in museum/, with the versions of constraints.txt.
+# An editable install of these extras, with these options, and of the plug-ins in museum/, in the versions of constraints.txt.
 define pip
 	@echo "installing into $(VENV): $(1) ..."
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable ".[$(1)]" --editable ./museum
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check $(2) --constraint constraints.txt --editable ".[$(1)]" --editable ./museum
 endef
 
 $(BIN)/python:
@@ -38,7 +38,8 @@ $(COMMANDS): pyproject.toml museum/pyproject.toml constraints.txt | $(BIN)/pytho
 	@touch $(TOURNAMENT) $@
 
 $(INSTALLED): pyproject.toml museum/pyproject.toml constraints.txt | $(BIN)/python
-	$(call pip,all$(COMMA)test)
+	@# The tests import a fifth of the 9,000 modules: each is compiled when it is, not all while nothing else runs.
+	$(call pip,all$(COMMA)test,--no-compile)
 	@touch $(TOURNAMENT) $(COMMANDS) $@
 
 install: $(COMMANDS)  ## install all commands into .venv, and compile the engines; the command is .venv/bin/arena
