@@ -135,6 +135,12 @@ def is_slow(item: pytest.Item) -> bool:
     return item.get_closest_marker("slow") is not None
 
 
+def names_of(file: Path) -> tuple[str, str]:
+    """The groups of the tests in this file: of those that are not `real`, and of those that are."""
+    lane = next((lane for root, lane in LANES.items() if file.is_relative_to(root)), "else")
+    return "kernels" if any(map(file.is_relative_to, KERNELS)) else str(file), f"real-{lane}"
+
+
 def group(items: list[pytest.Item]) -> None:
     """With xdist the tests of a group run one after the other, on one worker; the first groups begin first.
 
@@ -144,12 +150,10 @@ def group(items: list[pytest.Item]) -> None:
     end no worker is left alone with a long one.
     """
     groups: dict[str, list[pytest.Item]] = {}
+    root = items[0].config.rootpath if items else Path()
+    names = {path: names_of(path.relative_to(root)) for path in {item.path for item in items}}
     for item in items:
-        file = item.path.relative_to(item.config.rootpath)
-        if item.get_closest_marker("real"):
-            name = "real-" + next((lane for root, lane in LANES.items() if file.is_relative_to(root)), "else")
-        else:
-            name = "kernels" if any(map(file.is_relative_to, KERNELS)) else str(file)
+        name = names[item.path][item.get_closest_marker("real") is not None]
         item.add_marker(pytest.mark.xdist_group(name))
         groups.setdefault(name, []).append(item)
 
