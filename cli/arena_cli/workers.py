@@ -22,6 +22,7 @@ ARENA: Final = (sys.executable, *RUN_MODULE, "arena_cli")
 #: The process that plays games; on another machine with the interpreter there.
 WORKER: Final = (*RUN_MODULE, "arena_cli.worker")
 MOST_LOCAL: Final = 256
+LEAST_LEASE_MS: Final = 1_000
 #: The share of games that are played twice where machines may be those of others.
 AUDIT: Final = 0.05
 _DASK: Final = re.compile(r"(?:dask|tls)://[^/\s]+:[0-9]{1,5}")
@@ -103,11 +104,20 @@ class WorkerOptions:
             pool=pool,
             bots={bot.name: bot for bot in bots},
             engines=engines or {},
-            lease_ms=duration(self.lease, "--lease"),
+            lease_ms=_lease(self.lease),
             audit=_audit(self.on, self.audit, pool, trusted),
             far=far,
             trusted=trusted,
         )
+
+
+def _lease(text: str) -> int:
+    """Raises ConfigError."""
+    milliseconds = duration(text, "--lease")
+    # A busy machine is silent for less without a fault, and the bots of the lost games would be removed.
+    if milliseconds < LEAST_LEASE_MS:
+        raise ConfigError(f"--lease: expected a duration of at least 1s, got {text!r}")
+    return milliseconds
 
 
 def _names(text: str | None) -> frozenset[str]:

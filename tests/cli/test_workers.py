@@ -79,6 +79,7 @@ def test_a_share_of_games_is_between_0_and_1() -> None:
             ("local:2", "--share", "0.5"),
             "--share: expected with --on dask:// or tls://, whose workers several may use",
         ),
+        (("local:2", "--lease", "999ms"), "--lease: expected a duration of at least 1s, got '999ms'"),
         (
             ("local:2", "--trust", "w1"),
             "--trust: expected with --on dask:// or tls://, whose workers have names",
