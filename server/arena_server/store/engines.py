@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 import time
+from contextlib import suppress
 from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any
@@ -34,6 +35,19 @@ def open_engine(database: Database, *, writing: bool = False) -> Engine:
     return _sqlite_writer(URL.create("sqlite", database=str(database.absolute())))
 
 
+class _ReadCursor(sqlite3.Cursor):
+    def close(self) -> None:
+        # Rows that are not read to their end, as after Ctrl-C, are closed behind the session; SQLAlchemy
+        # prints the traceback of an error there.
+        with suppress(sqlite3.ProgrammingError):
+            super().close()
+
+
+class _ReadConnection(sqlite3.Connection):
+    def cursor(self, factory: Any = _ReadCursor) -> Any:
+        return super().cursor(factory)
+
+
 @lru_cache(maxsize=8)
 def _postgres_writer(database: Postgres) -> Engine:
     engine = create_engine("postgresql+psycopg://", creator=partial(dial, database), poolclass=NullPool)
@@ -59,7 +73,7 @@ def _postgres_reader(database: Postgres) -> Engine:
 def _sqlite_reader(url: URL) -> Engine:
     """As `_postgres_reader`."""
     # Without a transaction of ours the driver would read each query at a moment of its own.
-    options: Any = {"timeout": BUSY_TIMEOUT_S, "isolation_level": None}
+    options: Any = {"timeout": BUSY_TIMEOUT_S, "isolation_level": None, "factory": _ReadConnection}
     engine = create_engine(url, connect_args=options, poolclass=NullPool)
     event.listen(engine, "begin", lambda connection: connection.exec_driver_sql("BEGIN"))
     return engine

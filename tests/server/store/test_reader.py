@@ -47,6 +47,19 @@ def test_a_role_that_may_only_read_is_enough(postgres: Cluster) -> None:
     kept.close()
 
 
+def test_rows_that_are_left_by_an_error_are_closed_in_silence(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """As after Ctrl-C in the middle of an export."""
+    database = tmp_path / "arena.db"
+    keep(database, 1, 2)
+    with Results(database) as results:
+        rows = results.games.rows(results.contest())
+        next(rows)
+    del rows
+    assert caplog.messages == []
+
+
 class TestReader:
     def test_several_contests_live_in_one_database(self, path: Path) -> None:
         keep(path, 1, 2, contest=opening("spring"))
