@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from random import Random
 
 from arena_engines.engine import Position
 from arena_engines.insertion.fixed_depth import InsertionEngine, InsertionPosition, Task, task_of
 from arena_engines.registry import create
+from arena_protocol.games.base import Game, P
 from arena_protocol.games.insertion import Insertion
 
 
@@ -36,3 +38,13 @@ def game(seats: int, *specs: str, plies: int = 60, seed: int = 5) -> Iterator[In
         yield position
         moves.append(str(players[ply % seats].choose(position)))
         state = rules.play(state, moves[-1]).position
+
+
+def played_at_random(game: Game[P], chance: Random, plies: int) -> P:
+    position = game.start(game.deal(0))
+    for _ in range(plies):
+        moves = game.legal_moves(position)
+        if not moves:
+            break
+        position = game.play(position, chance.choice(moves)).position
+    return position

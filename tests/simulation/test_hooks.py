@@ -16,12 +16,11 @@ from tests.simulation.network import LOCAL, seeded
 from tests.simulation.process import SimulatedProcess
 from tests.simulation.scenario import LIMIT
 from tests.simulation.shown import Cut
-from tests.simulation.test_shown import KINDS, config_of, freeze
+from tests.simulation.test_shown import KINDS, config_of, freeze, never_freeze_results
 from tests.simulation.wall import Wall
 from tests.simulation.world import World
 from tests.slices import rows
 
-from arena_server.core.cut import shown_until
 from arena_server.store import deals
 from arena_server.terms.spec import Webhook
 from arena_server.webhooks.delivery import Cursors, Delivery
@@ -81,13 +80,6 @@ def _deliver_at_once(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(deals, "shown_until", lambda now, *terms, **more: now)
 
 
-def _never_freeze(patch: pytest.MonkeyPatch) -> None:
-    def unfrozen(now: int, delay: int, frozen_at: int | None, **more: bool) -> int:
-        return shown_until(now, delay, None, **more)
-
-    patch.setattr(deals, "shown_until", unfrozen)
-
-
 def _take_before_it_is_sent(patch: pytest.MonkeyPatch) -> None:
     right = Delivery._next_results
 
@@ -126,7 +118,7 @@ def _begin_again_with_the_newest(patch: pytest.MonkeyPatch) -> None:
     rows(
         [
             (_deliver_at_once, r"place \d+ is delivered before its time"),
-            (_never_freeze, r"place \d+ is delivered before its time"),
+            (never_freeze_results, r"place \d+ is delivered before its time"),
             (_take_before_it_is_sent, r"place \d+ is kept, and \d+ was confirmed"),
             (_keep_nothing, r"\d+ results were confirmed, and are not kept|place 1 came where \d+ is next"),
             (_take_every_answer_for_yes, r"place \d+ came where \d+ is next"),

@@ -281,7 +281,7 @@ def _show_all_on_the_page(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(Archive, "_until", lambda self, results, contest: datetime(2030, 1, 1))
 
 
-def _never_freeze_results(patch: pytest.MonkeyPatch) -> None:
+def never_freeze_results(patch: pytest.MonkeyPatch) -> None:
     def unfrozen(now: int, delay: int, frozen_at: int | None, **more: bool) -> int:
         return shown_until(now, delay, None, **more)
 
@@ -328,7 +328,7 @@ OF_LINES = (_show_lines_at_once, _never_freeze_lines)
             (2, _show_lines_at_once, "publish", r"g\d+: '(GAME|PLAYED|OVER) .* is shown before its time"),
             (1, _never_freeze_lines, "publish", r"g\d+: '(GAME|PLAYED|OVER) .* is shown before its time"),
             (2, _show_all_on_the_page, "publish", "the site, .*: more is shown than may be seen"),
-            (1, _never_freeze_results, "publish", "the site, .*: more is shown than may be seen"),
+            (1, never_freeze_results, "publish", "the site, .*: more is shown than may be seen"),
             (3, _end_the_delay_with_the_contest, "publish", "the site, .*: more is shown than may be seen"),
             (8, _take_every_draw, "publish", "the site, .*: more is shown than may be seen"),
             (9, _list_all_faults, "publish", r"the site, /api/v1/contests/1/faults\.json: more is shown"),

@@ -7,25 +7,16 @@ import random
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.engines.positions import played_at_random
 
 from arena_engines.engine import EngineError, Position
 from arena_engines.registry import create
 from arena_engines.search.adapters import WON
 from arena_engines.small.openlines import OpenLines, open_lines, open_lines_table
-from arena_protocol.games.base import Deal, Game, P
+from arena_protocol.games.base import Deal
 from arena_protocol.games.mnk import Marks, TicTacToe
 
 evaluate = OpenLines().evaluate
-
-
-def played(game: Game[P], chance: random.Random, plies: int) -> P:
-    position = game.start(game.deal(0))
-    for _ in range(plies):
-        moves = game.legal_moves(position)
-        if not moves:
-            break
-        position = game.play(position, chance.choice(moves)).position
-    return position
 
 
 @pytest.mark.parametrize(
@@ -114,7 +105,7 @@ def plain(game: TicTacToe, position: Marks, depth: int) -> int:
 def test_openlines_plays_the_minimax_move(
     game: TicTacToe, plies: int, depth: int, chance: random.Random
 ) -> None:
-    position = played(game, chance, plies)
+    position = played_at_random(game, chance, plies)
     if game.end(position) is not None:
         return
     sign = 1 if game.to_move(position) == 1 else -1

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.engines.positions import played_at_random
 
 from arena_engines.engine import Engine, Position
 from arena_engines.registry import create
@@ -63,16 +64,6 @@ def naive_lines(size: int, win: int) -> tuple[tuple[int, ...], ...]:
 
 def text_of(game: TicTacToe, position: Marks) -> str:
     return game.state_text(position).replace("/", "")
-
-
-def played(game: Game[P], chance: random.Random, plies: int) -> P:
-    position = game.start(game.deal(0))
-    for _ in range(plies):
-        moves = game.legal_moves(position)
-        if not moves:
-            break
-        position = game.play(position, chance.choice(moves)).position
-    return position
 
 
 def test_the_disc_game_to_13_is_won_by_the_first_player_and_its_tree_has_9_levels() -> None:
@@ -149,7 +140,7 @@ def test_late_positions_of_4x4_agree_with_the_naive_solver(
     win: int, plies: int, chance: random.Random
 ) -> None:
     game = TicTacToe(4, win)
-    position = played(game, chance, plies)
+    position = played_at_random(game, chance, plies)
     mark = "x" if game.to_move(position) == 1 else "o"
     assert MarksSolver(game).outcome(position) == naive_tictactoe(text_of(game, position), mark, 4, win)
 

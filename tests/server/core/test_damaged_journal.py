@@ -78,6 +78,21 @@ def a_result(number: int, end: str = "complete", names: tuple[str, ...] = ("ann"
         ((0, "run-state", "", "ajar"), "expected one of open, paused, draining, aborted, found 'ajar'"),
         ((0, "repeat", 5, 99, 5), "g99 is not a game of this contest"),
         ((0, "repeat", 6, 1, 6), "g6 repeats g1, and is not the next number"),
+        ((0, "joined", "ann", 3, 1, "", "", "", ""), "two bots are called ann"),
+        ((0, "joined", "cid", 4, 1, "", "", "", ""), "cid joined at g4, which is not the next number"),
+        ((0, "left", "eve", True), "no bot of this contest is called 'eve'"),
+        ((0, "token", "eve", DIGEST), "no bot of this contest is called 'eve'"),
+        ((0, "token", "ann", "secret"), "the token of 'ann' is not a SHA-256 digest"),
+        ((0, "redeemed", 1, "cid"), "'cid' was registered without an invitation"),
+        ((0, "invited", 1, "jan", "code", 5), "the code of invitation 1 is not a SHA-256 digest"),
+        (
+            (0, "registration", "", "code", 5, 1, False),
+            "the code of the registration is not a SHA-256 digest",
+        ),
+        (
+            (0, "applied", "j1", True, "jan", "", "", "", "code", False, True),
+            "the token of 'j1' is not a SHA-256 digest",
+        ),
     ],
 )
 def test_a_journal_that_no_contest_wrote_is_refused_in_one_line(entry: Entry, text: str) -> None:

@@ -348,22 +348,6 @@ class TestToken:
         assert token(harness, "eve", "x") == "no bot of this contest is called 'eve'"
 
 
-@all_of(
-    ("entry", "problem"),
-    [
-        ((0, "joined", "ann", 3, 1, "", "", "", ""), "two bots are called ann"),
-        ((0, "joined", "cid", 4, 1, "", "", "", ""), "cid joined at g4, which is not the next number"),
-        ((0, "left", "eve", True), "no bot of this contest is called 'eve'"),
-        ((0, "token", "eve", "ab" * 32), "no bot of this contest is called 'eve'"),
-        ((0, "token", "ann", "secret"), "the token of 'ann' is not a SHA-256 digest"),
-    ],
-)
-def test_a_damaged_journal(entry: tuple[object, ...], problem: str) -> None:
-    with pytest.raises(JournalError) as error:
-        ContestHarness("ann", "bob", past=Past(entries=(entry,)))
-    assert str(error.value) == problem
-
-
 class TestSent:
     """A late entrant whose author sends versions, which the server starts."""
 

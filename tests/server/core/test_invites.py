@@ -8,7 +8,6 @@ import pytest
 from tests.slices import all_of
 
 from arena_server.core.deal import token_digest
-from arena_server.core.journal import JournalError, Past
 from arena_server.core.overview import LinkState
 from arena_server.core.parts import invitations as module
 from arena_server.core.parts.invitations import NO_CODE
@@ -192,16 +191,3 @@ def test_what_is_no_invitation(monkeypatch: pytest.MonkeyPatch) -> None:
     assert invite(harness) is None
     assert invite(harness, code="ab" * 32) == "there are 1 open invitations already"
     assert invite(harness, code="ab" * 32, at=2_001, until=3_000) is None, "the first one has expired"
-
-
-@pytest.mark.parametrize(
-    ("entry", "problem"),
-    [
-        ((0, "redeemed", 1, "cid"), "'cid' was registered without an invitation"),
-        ((0, "invited", 1, "jan", "code", 5), "the code of invitation 1 is not a SHA-256 digest"),
-    ],
-)
-def test_a_damaged_journal(entry: tuple[object, ...], problem: str) -> None:
-    with pytest.raises(JournalError) as error:
-        ContestHarness("ann", "bob", past=Past(entries=(entry,)))
-    assert str(error.value) == problem

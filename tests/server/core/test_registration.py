@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from arena_server.core.deal import token_digest
-from arena_server.core.journal import JournalError, Past
+from arena_server.core.journal import Past
 from arena_server.core.parts import registration as module
 from arena_server.core.parts.invitations import NO_CODE
 from arena_server.terms.config import NO_TOKEN, Entrant
@@ -190,22 +190,3 @@ def test_nobody_applies_or_is_approved_once_none_can_come() -> None:
     assert register(harness, "j2") == problem
     assert harness.command("approve", "j1") == problem
     assert waiting(harness) == ["j1"]
-
-
-@pytest.mark.parametrize(
-    ("entry", "problem"),
-    [
-        (
-            (0, "registration", "", "code", 5, 1, False),
-            "the code of the registration is not a SHA-256 digest",
-        ),
-        (
-            (0, "applied", "j1", True, "jan", "", "", "", "code", False, True),
-            "the token of 'j1' is not a SHA-256 digest",
-        ),
-    ],
-)
-def test_a_damaged_journal(entry: tuple[object, ...], problem: str) -> None:
-    with pytest.raises(JournalError) as error:
-        ContestHarness("ann", "bob", past=Past(entries=(entry,)))
-    assert str(error.value) == problem
