@@ -15,7 +15,7 @@ from arena_server.host.logs import Log
 from arena_server.host.stages import PlannedContest, PlannedContests
 from arena_server.terms.spec import ContestSpec
 
-from .test_host import PATIENCE_S, running, spec
+from .hosting import PATIENCE_S, running, spec
 
 pytestmark = [pytest.mark.asyncio, pytest.mark.real]
 

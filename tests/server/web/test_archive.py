@@ -9,8 +9,6 @@ from hashlib import sha256
 from pathlib import Path
 
 import pytest
-from sqlalchemy import text
-from sqlalchemy.orm import Session
 
 from arena_protocol.record import FaultRecord
 from arena_protocol.record_codec import encode
@@ -19,9 +17,8 @@ from arena_server.core.formats import format_of
 from arena_server.core.journal import CONTEST, entry_of
 from arena_server.stats.standings import Row, Standings
 from arena_server.store.chain import GENESIS, link
-from arena_server.store.engines import open_engine
 from arena_server.store.reader import Results
-from arena_server.store.schema import ContestRow, set_status
+from arena_server.store.schema import ContestRow
 from arena_server.terms.config import ContestConfig
 from arena_server.web import archive as module
 from arena_server.web import shown_results
@@ -30,13 +27,7 @@ from arena_server.web.documents import stored_record_json
 from arena_server.web.shown_results import NotFoundError
 
 from ..records import Kept, game, keep_early_end, opening, tomorrow
-
-ILLEGAL = (FaultRecord(2, 1, "illegal", b"MOVE 16"),)
-
-
-@pytest.fixture
-def path(tmp_path: Path) -> Path:
-    return tmp_path / "arena.db"
+from .archives import ILLEGAL, Clock, fill, later
 
 
 def test_before_the_server_has_made_its_tables_there_is_no_contest(path: Path) -> None:
@@ -44,27 +35,6 @@ def test_before_the_server_has_made_its_tables_there_is_no_contest(path: Path) -
     path.touch()
     archive = Archive(path)
     assert (archive.contests(), archive.latest("trial"), archive.running()) == ([], None, {})
-
-
-class Clock:
-    def __init__(self) -> None:
-        self.now = datetime.now(UTC).replace(tzinfo=None)
-
-    def __call__(self) -> datetime:
-        return self.now
-
-    def forward(self, seconds: float) -> None:
-        self.now += timedelta(seconds=seconds)
-
-
-def fill(path: Path, status: str | None = "finished", name: str = "trial", delay_ms: int = 0) -> None:
-    header = opening(name)
-    kept = Kept(path, replace(header, config=replace(header.config, spectator_delay_ms=delay_ms)))
-    kept.start()
-    kept.writer.store("g1", game(1, ("a", "b"), (30, 10), ILLEGAL))
-    kept.writer.store("g2", game(2, ("c", "a"), (20, 20)))
-    kept.writer.store("g3", game(3, ("b", "c"), (900, 0), end="void"))
-    kept.close(status)
 
 
 class TestRows:
@@ -185,12 +155,6 @@ class TestFaults:
         assert [row[:4] for row in archive.faults(1)["faults"]] == [["g1", 1, 1, "illegal"]]
 
 
-def later(path: Path) -> tuple[Archive, Clock]:
-    clock = Clock()
-    clock.forward(10)
-    return Archive(path, clock), clock
-
-
 class TestChain:
     def test_the_digests_lead_to_the_head_in_the_order_of_the_list(
         self, path: Path, monkeypatch: pytest.MonkeyPatch
@@ -222,46 +186,6 @@ class TestChain:
             delayed.chain(1, 0)
         clock.forward(61)
         assert len(json.loads(delayed.chain(1, 0))) == 3
-
-
-class TestFreeze:
-    def test_nothing_that_was_stored_since_is_shown_until_the_contest_is_over(self, path: Path) -> None:
-        clock = Clock()
-        header = opening()
-        frozen = int(clock.now.replace(tzinfo=UTC).timestamp() * 1000) + 3_600_000
-        header = replace(header, config=replace(header.config, freeze_at_ms=frozen))
-        kept = Kept(path, header)
-        kept.start()
-        for number in (1, 2):
-            kept.writer.store(f"g{number}", game(number))
-        kept.close("stopped")
-        archive = Archive(path, clock)
-        clock.forward(10)
-        assert archive.contest(1)["games_played"] == 2
-        assert archive.contest(1)["frozen_at"] is None
-        engine = open_engine(path)
-        with engine.begin() as connection:  # as if it had been played after the freeze
-            later = datetime.fromtimestamp(frozen / 1000 + 60, UTC).replace(tzinfo=None)
-            change = text("UPDATE games SET stored_at = :at WHERE game_id = 'g2'")
-            connection.execute(change, {"at": str(later)})
-        engine.dispose()
-        clock.forward(7200)
-        archive = Archive(path, clock, live=True)
-        assert archive.contest(1)["frozen_at"] is not None
-        assert archive.contest(1)["games_played"] == archive.contests()[0]["games_played"] == 1
-        assert [row["games"] for row in archive.contest(1)["standings"]] == [1, 1, 0]
-        assert len(json.loads(archive.games(1, 0))) == 1
-        assert archive.state(1, "g2") is None
-        assert archive.shown_state(1) != (GENESIS, 0)
-        with pytest.raises(NotFoundError):
-            archive.record(1, "g2")
-        engine = open_engine(path)
-        with Session(engine) as session, session.begin():
-            set_status(session.get_one(ContestRow, 1), "aborted", clock.now, b"")
-        engine.dispose()
-        over = Archive(path, clock)
-        assert (over.contest(1)["games_played"], over.contest(1)["frozen_at"]) == (2, None)
-        assert over.state(1, "g2") == "over"
 
 
 class TestContests:
@@ -318,63 +242,6 @@ class TestContests:
         for ask in (archive.contest, lambda n: archive.games(n, 0), lambda n: archive.record(n, "g1")):
             with pytest.raises(NotFoundError, match=f"^no contest {number}$"):
                 ask(number)
-
-
-class TestDelay:
-    def test_a_game_is_shown_once_the_delay_has_passed(self, path: Path) -> None:
-        fill(path, None, delay_ms=60_000)
-        clock = Clock()
-        archive = Archive(path, clock, live=True)
-        assert archive.contest(1)["games_played"] == 0
-        assert json.loads(archive.games(1, 0)) == []
-        assert archive.state(1, "g1") is None
-        with pytest.raises(NotFoundError, match=r"^no game g1 with a result in contest 1$"):
-            archive.record(1, "g1")
-        clock.forward(61)
-        assert archive.contest(1)["games_played"] == 2
-        assert [row[0] for row in json.loads(archive.games(1, 0))] == ["g1", "g2", "g3"]
-        assert archive.state(1, "g1") == "over"
-        assert archive.record(1, "g1") == encode(game(1, ("a", "b"), (30, 10), ILLEGAL))
-
-    def test_each_contest_has_its_own(self, path: Path) -> None:
-        """On the page of any server of the database."""
-        fill(path, None, "prompt")
-        fill(path, None, "late", delay_ms=60_000)
-        archive = Archive(path, Clock(), live=True)
-        assert [archive.contest(number)["games_played"] for number in (1, 2)] == [2, 0]
-        assert [archive.state(number, "g1") for number in (1, 2)] == ["over", None]
-
-    def test_the_end_of_a_contest_changes_nothing_of_it(self, path: Path) -> None:
-        fill(path, delay_ms=60_000)
-        clock = Clock()
-        archive = Archive(path, clock, live=True)
-        assert archive.contest(1)["games_played"] == 0
-        clock.forward(61)
-        assert archive.contest(1)["games_played"] == 2
-
-
-class TestPairedDeals:
-    def test_a_record_is_withheld_until_its_deal_is_over(self, path: Path) -> None:
-        """On the page of a contest that is over, too: it may go on."""
-        header = opening(names=("a", "b"), new=False)
-        header = replace(header, config=replace(header.config, deals="paired", games_per_pair=2), games=2)
-        for number, status in ((1, "stopped"), (2, None)):
-            kept = Kept(path, header)
-            kept.start()
-            kept.append((number, "offer", ("a", "b"), 1, ()))
-            kept.writer.store(f"g{number}", game(number))
-            kept.close(status)
-            archive, _ = later(path)
-            states = [archive.state(1, name) for name in ("g1", "g2")]
-            if number == 1:
-                assert states == ["withheld", None]
-                with pytest.raises(
-                    NotFoundError, match=r"^g1 is shown when all games on its deal have a result"
-                ):
-                    archive.record(1, "g1")
-            else:
-                assert states == ["over", "over"]
-                assert archive.record(1, "g1") == encode(game(1))
 
 
 class TestGames:

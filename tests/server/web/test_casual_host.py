@@ -10,7 +10,7 @@ from hashlib import sha256
 from pathlib import Path
 
 import pytest
-from tests.server.host.test_host import (
+from tests.server.host.hosting import (
     PATIENCE_S,
     Running,
     running,

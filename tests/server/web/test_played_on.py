@@ -24,8 +24,8 @@ from arena_server.web.ports import CasualSetup, MoveScript
 from arena_server.web.shown_results import NotFoundError
 
 from ..records import game
+from .casual_harness import FakeHost
 from .node import Node
-from .test_casual import FakeHost
 
 KNOWN = ["random", "greedy"]
 ENGINES = {
