@@ -20,7 +20,6 @@ import gzip
 import json
 import re
 from base64 import b64encode
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from hashlib import sha256
@@ -63,10 +62,10 @@ def site_files(
 
     `head` is put into the head of every page.
     """
-    shared, scripts = _shared_scripts()
-    common = _lasting(shared, "js")
+    imported, scripts = _shared_scripts()
     scripts = {page: scripts.get(page) or _script(page) for page in pages}
-    watched = [shared, *(script for page, script in scripts.items() if page in SHARED)]
+    shared = {script for page in SHARED for script in imported[page]}
+    watched = [*shared, *(script for page, script in scripts.items() if page in SHARED)]
     kinds = {page in SHARED for page in pages}
     catalogues = {
         (code, part): _catalogue(code, watched if part else None)
@@ -89,19 +88,22 @@ def site_files(
     own = " ".join(f'data-{name}="{_lasting(part, "js")}"' for name, part in parts.items())
     attributes = f'data-menu="{links}" {own}{said}'
     title = about.title or NAME
-    # Else the browser would ask for it once it has the page's own script.
-    soon = f'<link rel="modulepreload" href="{common}">\n'
+    # Else the browser would ask for them once it has the page's own script.
+    soon = {
+        page: "".join(f'<link rel="modulepreload" href="{_lasting(script, "js")}">\n' for script in needed)
+        for page, needed in imported.items()
+    }
     html = {
         f"{page}.html": _page(
             page,
             attributes + spoken[page in SHARED],
             names | {"js": _lasting(script, "js")},
-            soon * (page in SHARED) + head,
+            soon.get(page, "") + head,
             title,
         ).encode()
         for page, script in scripts.items()
     }
-    all_scripts = (*scripts.values(), *parts.values(), *catalogues.values(), shared)
+    all_scripts = (*scripts.values(), *parts.values(), *catalogues.values(), *shared)
     lasting = {_lasting(script, "js"): script for script in all_scripts}
     return html | {names[kind]: data for kind, data in assets.items()} | lasting | logo
 
@@ -118,18 +120,31 @@ def _script(page: str) -> bytes:
     return join_modules([LOADING, f"page-{page}.js"], f'"page-{page}.js"', before=_WAIT).encode()
 
 
-def _shared_scripts() -> tuple[bytes, dict[str, bytes]]:
-    """The script that the pages of SHARED have in common, and the script of each."""
+def _shared_scripts() -> tuple[dict[str, list[bytes]], dict[str, bytes]]:
+    """The scripts that each page of SHARED imports, and its own.
+
+    The first is common to all. What two pages alone need, other than that of a game, is a script of theirs:
+    most links lead to a game, which would load it for nothing.
+    """
     needed = {page: _modules([LOADING, f"page-{page}.js"]) for page in SHARED}
-    users = Counter(name for modules in needed.values() for name in modules)
-    common = {name: body for modules in needed.values() for name, body in modules.items() if users[name] > 1}
-    shared = f"{_HEAD}{''.join(common.values())}export {{ bodies, load }};\n".encode()
-    begin = f'import {{ bodies, load }} from "./{_lasting(shared, "js")}";\n'
+    groups: dict[tuple[str, ...], str] = {SHARED: ""}
+    own = dict.fromkeys(SHARED, "")
+    for name, body in {name: body for modules in needed.values() for name, body in modules.items()}.items():
+        users = tuple(page for page in SHARED if name in needed[page])
+        if len(users) == 1:
+            own[users[0]] += body
+        else:
+            group = users if len(users) == 2 and "game" not in users else SHARED
+            groups[group] = groups.get(group, "") + body
+    common = f"{_HEAD}{groups.pop(SHARED)}export {{ bodies, load }};\n".encode()
+    begin = f'import {{ bodies, load }} from "./{_lasting(common, "js")}";\n'
+    parts = {users: f"{begin}{text}".encode() for users, text in groups.items()}
+    imported = {page: [common, *(part for users, part in parts.items() if page in users)] for page in SHARED}
     scripts = {}
-    for page, modules in needed.items():
-        own = "".join(body for name, body in modules.items() if name not in common)
-        scripts[page] = f'{begin}{own}{_WAIT}load("page-{page}.js");\n'.encode()
-    return shared, scripts
+    for page, text in own.items():
+        more = "".join(f'import "./{_lasting(part, "js")}";\n' for part in imported[page][1:])
+        scripts[page] = f'{begin}{more}{text}{_WAIT}load("page-{page}.js");\n'.encode()
+    return imported, scripts
 
 
 def _catalogue(code: str, scripts: Iterable[bytes] | None) -> bytes:

@@ -14,8 +14,8 @@ from .browser import Watched
 from .node import Node
 
 SHEET = (files("arena_server.web") / "static" / "site.css").read_text(encoding="utf-8")
-#: A drop zone, a slider, a sign and a dot, room beside a button, the place of the boards, and the paper.
-ONE_OFF = {"4rem", "1.3rem", "0.45em", "3.2rem", "6rem", "-4px", "10mm", "22rem"}
+#: A drop zone, a slider, a sign and a dot, and the paper.
+ONE_OFF = {"4rem", "1.3rem", "0.45em", "-4px", "10mm"}
 NAMES = [f"bot-{each:02}" for each in range(1, 33)]
 
 

@@ -78,13 +78,13 @@ class TestFiles:
         assert len(set(scripts.values())) == len(PAGES)
 
     def scripts_of(self, files: dict[str, bytes], page: str) -> list[str]:
-        """The script of a page, and the one that it imports."""
+        """The script of a page, and those that it imports."""
         text = files[f"{page}.html"].decode()
         own = re.findall(r'<script type="module" src="([^"]+)"', text)
         imported = re.findall(
-            r'^import \{ bodies, load \} from "\./([^"]+)";$', files[own[0]].decode(), re.MULTILINE
+            r'^import (?:\{ bodies, load \} from )?"\./([^"]+)";$', files[own[0]].decode(), re.MULTILINE
         )
-        # The browser asks for both at once.
+        # The browser asks for all at once.
         assert imported == re.findall(r'<link rel="modulepreload" href="([^"]+)">', text)
         return own + imported
 
@@ -95,10 +95,14 @@ class TestFiles:
             for page in SHARED
             if (names := self.scripts_of(files, page))
         }
-        (common,) = {tuple(shared) for _, shared in modules.values()}
-        own = [name for each, _ in modules.values() for name in each]
-        assert len({*own, *common}) == len(own) + len(common)
+        (common,) = {tuple(shared) for _, shared, *_ in modules.values()}
+        own = [name for each, *_ in modules.values() for name in each]
+        parts = {tuple(part) for _, _, *parts in modules.values() for part in parts}
+        of_two = [name for part in parts for name in part]
+        assert len({*own, *common, *of_two}) == len(own) + len(common) + len(of_two)
         assert {f"page-{page}.js" for page in SHARED} <= set(own)
+        assert "wall.js" in of_two
+        assert len(modules["game"]) == 2
 
     @pytest.mark.parametrize("page", SHARED)
     def test_a_first_visit_is_light(self, page: str) -> None:

@@ -70,6 +70,7 @@ export async function casualPart({ onstart, take }) {
   const [seat, seatLabel] = select(t`Your seat`);
   const choices = el("div", { class: "choices" });
   const [engine, engineLabel] = select(t`Engine, from weak to strong`);
+  const engines = el("div", { class: "filters" }, engineLabel);
   const contestClock = offer.clock_ms < NO_CLOCK_MS;
   const increment = offer.increment_ms ? t` + ${offer.increment_ms / 1000} s per move` : "";
   const [clock, clockLabel] =
@@ -81,7 +82,7 @@ export async function casualPart({ onstart, take }) {
     return chosen === ANY ? engine.value : chosen;
   };
   const showOpponent = () => {
-    engineLabel.hidden = choices.querySelector("input:checked")?.value !== ANY;
+    engines.hidden = choices.querySelector("input:checked")?.value !== ANY;
     hintsText.textContent = !RULES.has(game.value) ? t`Moves may be taken back` : opponent() === PERSON ? t`With hints`
       : t`With hints, and moves may be taken back`;
     hintsLabel.hidden = opponent() === PERSON && !RULES.has(game.value);
@@ -125,7 +126,7 @@ export async function casualPart({ onstart, take }) {
   el("div", { class: "start-fields" },
     el("h2", {}, t`Start a game`),
     el("div", { class: "filters" }, gameLabel, el("label", {}, t`Your name`, name), seatLabel),
-    el("fieldset", {}, el("legend", {}, t`Opponent`), choices, el("div", { class: "filters" }, engineLabel)),
+    el("fieldset", {}, el("legend", {}, t`Opponent`), choices, engines),
     el("div", { class: "checks" }, contestClock ? clockLabel : null, hintsLabel),
     el("p", {}, start),
     el("p", { class: "sub" },

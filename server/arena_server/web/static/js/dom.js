@@ -33,6 +33,23 @@ export function svg(tag, attributes = {}, ...children) {
 /** A foreign text: its direction is its own, and moves nothing beside it. Of a bot, a person, an organiser. */
 export const bdi = (text) => el("bdi", {}, text);
 
+/**
+ * What a server or an exception says, as a sentence of the page: with a full stop, and a capital letter unless it
+ * begins with one of `names`.
+ */
+export function sentence(text, ...names) {
+  const first = names.some((name) => name && text.startsWith(name)) ? text.charAt(0) : text.charAt(0).toUpperCase();
+  return text && `${first}${text.slice(1)}${/[.!?…]$/.test(text) ? "" : "."}`;
+}
+
+/** In place of what cannot be shown: why not, and where to go on. */
+export function errorBox(title, text, onward = null) {
+  return el("div", { class: "error", role: "alert" }, el("h1", {}, title), el("p", {}, sentence(text)),
+    onward && el("p", {}, onward));
+}
+
+export const allContests = () => el("a", { href: "index.html" }, t`All contests`);
+
 /** Names in a row, as those of the players of a game. */
 export const versus = (names) => names.flatMap((name, i) => [i ? " – " : "", bdi(name)]);
 

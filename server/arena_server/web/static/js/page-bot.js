@@ -3,7 +3,8 @@
 import { feedLinks, get, spaced } from "./api.js";
 import { faultsPanel, loadFaults, rangesPanel } from "./details.js";
 import {
-  applyTheme, bdi, cardTable, dateText, el, inReport, inTime, keepPlace, labelled, link, numberText, pageHeader,
+  allContests, applyTheme, bdi, cardTable, dateText, el, errorBox, inReport, inTime, keepPlace, labelled, link,
+  numberText, pageHeader,
   parameter, plural,
 } from "./dom.js";
 import {
@@ -276,6 +277,5 @@ async function begin() {
 }
 
 loadedAfter(begin().catch((error) => {
-  main.replaceChildren(el("div", { class: "error", role: "alert" }, el("h1", {}, t`This bot cannot be shown`),
-    el("p", {}, error.message), el("p", {}, el("a", { href: "index.html" }, t`All contests`))));
+  main.replaceChildren(errorBox(t`This bot cannot be shown`, error.message, allContests()));
 }));

@@ -2,8 +2,8 @@
 
 import { feedLinks, get, spaced } from "./api.js";
 import {
-  aboutSite, applyTheme, bdi, clockText, el, explained, heldText, inReport, instantText, inTime, keepPlace,
-  NO_CLOCK_MS, numberText, pageHeader, parameter, plural, unequal,
+  aboutSite, allContests, applyTheme, bdi, clockText, el, errorBox, explained, heldText, inReport, instantText,
+  inTime, keepPlace, NO_CLOCK_MS, numberText, pageHeader, parameter, plural, unequal,
 } from "./dom.js";
 import { CrossTable } from "./crosstable.js";
 import { faultsPanel, juryPanel, loadFaults, rangesPanel } from "./details.js";
@@ -15,7 +15,7 @@ import { inRow } from "./locale.js";
 import { cardsPanel } from "./player-cards.js";
 import { loadRatings, ratingPanel } from "./ratings.js";
 import { noticeButton } from "./notices.js";
-import { latest, leaderText, progress } from "./progress.js";
+import { latest, progress, showLeader, standing } from "./progress.js";
 import { loadRounds, roundsPanel } from "./rounds.js";
 import { marked } from "./sign.js";
 import { slide } from "./slide.js";
@@ -60,12 +60,6 @@ function aboutContest(name, about, sources) {
     sources ? el("p", { class: "sub" }, t`Entrants: ${entrantsText(sources)}`) : null,
     about.text ? el("p", { class: "about", dir: "auto" }, about.text) : null,
     links.length ? el("p", { class: "sub" }, ...links) : null].filter(Boolean);
-}
-
-/** A word for a contest that begins no game before its organiser or its bots do something; null for any other. */
-function standing({ holds = [] }) {
-  const kinds = holds.map(({ hold }) => hold);
-  return kinds.includes("paused") ? "paused" : kinds.includes("not-begun") ? "planned" : null;
 }
 
 function summary(contest) {
@@ -162,13 +156,13 @@ async function begin() {
     const goes = shown.status === "running";
     status.textContent = named(goes && stands || shown.status);
     status.classList.toggle("live", goes && !stands);
-    played.replaceChildren(...progress(stands ? { ...shown, pace: null } : shown));
+    played.replaceChildren(...progress(shown, stands));
   };
   const refresh = (now) => {
     shown = now;
     showState();
     sub.textContent = summary(shown);
-    leader.textContent = leader.title = leaderText(shown);
+    showLeader(leader, shown);
     early.textContent = shown.separated ? earlyText(shown.separated)
       : shown.reason ? t`Ended early: ${said(shown.reason)}.` : "";
     jury.replaceChildren(...[juryPanel(shown)].filter(Boolean));
@@ -185,7 +179,7 @@ async function begin() {
   };
   refresh(contest);
   const wall = live ? new Wall(contest.id, { filter: (game) => !game.end, onchange: showRunning }) : null;
-  const boards = live ? el("section", { class: "panel" }, el("h2", {}, t`Running games`), wall.element) : null;
+  const boards = live ? el("section", { class: "panel" }, wall.element) : null;
   let paint;
   const painted = new Promise((done) => { paint = done; });
   let onnewest;
@@ -281,6 +275,5 @@ async function begin() {
 }
 
 loadedAfter(begin().catch((error) => {
-  main.replaceChildren(el("div", { class: "error", role: "alert" }, el("h1", {}, t`This contest cannot be shown`),
-    el("p", {}, error.message), el("p", {}, el("a", { href: "index.html" }, t`All contests`))));
+  main.replaceChildren(errorBox(t`This contest cannot be shown`, error.message, allContests()));
 }));

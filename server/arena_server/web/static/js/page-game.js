@@ -2,7 +2,8 @@
 
 import { API, fileAddress, get } from "./api.js";
 import {
-  applyTheme, bdi, el, inFrame, inReport, inTime, link, pageHeader, parameter, resultText, SEEN_MS,
+  allContests, applyTheme, bdi, el, errorBox, inFrame, inReport, inTime, link, pageHeader, parameter, resultText,
+  SEEN_MS,
 } from "./dom.js";
 import { findGame, gameAt, loadChain } from "./gamelist.js";
 import { loadRecord, recordPath } from "./gamerecord.js";
@@ -37,11 +38,8 @@ let site = null;
 const WITHHELD = t`Its record is shown when all games on the same deal have a result.`;
 
 function fail(message) {
-  main.replaceChildren(el("div", { class: "error", role: "alert" }, el("h1", {}, t`This game cannot be shown`),
-    el("p", {}, message),
-    el("p", {},
-      contest ? el("a", { href: link("contest.html", { id: contest }) }, t`Back to the contest`)
-        : el("a", { href: "index.html" }, t`All contests`))));
+  main.replaceChildren(errorBox(t`This game cannot be shown`, message,
+    contest ? el("a", { href: link("contest.html", { id: contest }) }, t`Back to the contest`) : allContests()));
 }
 
 function showTitle(names) {

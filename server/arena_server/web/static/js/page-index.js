@@ -2,13 +2,14 @@
 
 import { get } from "./api.js";
 import {
-  aboutSite, applyTheme, bdi, cardTable, el, heldText, instantText, inTime, labelled, link, numberText, pageHeader,
+  aboutSite, applyTheme, bdi, cardTable, el, errorBox, heldText, instantText, inTime, labelled, link, numberText,
+  pageHeader,
 } from "./dom.js";
 import { readRow } from "./gamelist.js";
 import { livePath, LiveStream } from "./livestream.js";
 import { loadedAfter } from "./loading.js";
 import { boardsEach } from "./places.js";
-import { latest, leaderText, progress } from "./progress.js";
+import { latest, progress, showLeader, standing } from "./progress.js";
 import { marked } from "./sign.js";
 import { soundButton } from "./sound.js";
 import { seasonSections } from "./stages.js";
@@ -23,10 +24,10 @@ const main = document.getElementById("main");
 class ContestCard {
   constructor(contest, { level, alone, most }) {
     const { about = {} } = contest;
-    this.contest = contest;
+    this.stands = null;
     const page = link("contest.html", { id: contest.id });
     this.all = el("p", { class: "sub", hidden: true }, el("a", { href: page }, t`All running games`));
-    this.wall = new Wall(contest.id, { sound: alone, most, search: most === Infinity, onchange: (games) => {
+    this.wall = new Wall(contest.id, { alone, most, onchange: (games) => {
       this.all.hidden = !alone || games.filter((game) => game.end === null).length <= most;
     } });
     this.now = el("span", { class: "now" }, t`Now playing: `);
@@ -55,15 +56,17 @@ class ContestCard {
       this.held.title = this.held.textContent;
       // Between two games nothing is held: the wall keeps its place.
       this.element.classList.toggle("waits", !event.running.length && this.held.textContent !== "");
-      if (event.contest) this.show({ ...event.contest, standings: event.standings });
+      this.stands = standing(event);
+      this.show(event.contest ? { ...event.contest, standings: event.standings } : this.contest);
       tell();
     } });
   }
 
   show(contest) {
+    this.contest = contest;
     this.now.hidden = contest.status !== "running";
-    this.leader.textContent = this.leader.title = contest.standings ? leaderText(contest) : "";
-    this.played.replaceChildren(...progress(contest));
+    showLeader(this.leader, contest);
+    this.played.replaceChildren(...progress(contest, this.stands));
     const results = contest.latest ? latest(contest, [readRow(contest.latest)]) : [];
     this.newest.replaceChildren(...(results.length ? [t`Latest:`, ...results] : []));
   }
@@ -83,7 +86,7 @@ async function begin() {
     cards.push(new ContestCard(contest, { level: headed++ ? "h2" : "h1", alone: running.length === 1, most }));
   }
   if (cards.length) parts.push(el("div", { class: "contests" }, cards.map((card) => card.element)));
-  if (cards.length > 1) parts.push(el("div", { class: "tools" }, soundButton()));
+  if (cards.length > 1) parts.push(el("div", { class: "tools" }, soundButton(true)));
   // Those that run have been shown above.
   const others = contests.filter((contest) => !running.includes(contest));
   parts.push(...seasonSections(site, contests, headed ? "h2" : "h1"));
@@ -114,6 +117,5 @@ function table(contests) {
 }
 
 loadedAfter(begin().catch((error) => {
-  main.replaceChildren(el("div", { class: "error", role: "alert" }, el("h1", {}, t`The contests cannot be shown`),
-    el("p", {}, error.message)));
+  main.replaceChildren(errorBox(t`The contests cannot be shown`, error.message));
 }));

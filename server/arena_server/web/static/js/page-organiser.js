@@ -2,6 +2,7 @@
 
 import {
   applyTheme, bdi, dateText, el, gamesText, heldText, link, numberText, pageHeader, plural,
+  sentence,
 } from "./dom.js";
 import { apart } from "./locale.js";
 import { ask, contest, forgetToken, hasToken, keepToken, request, useToken } from "./organiser/port.js";
@@ -84,7 +85,7 @@ async function begin() {
     again();
   } catch (error) {
     if (error.contests) return askForContest(error.contests);
-    askForToken(error.status === 401 ? t`This token is wrong.` : error.message);
+    askForToken(error.status === 401 ? t`This token is wrong.` : sentence(error.message));
   }
 }
 
@@ -110,7 +111,8 @@ function again() {
     } catch (error) {
       if (error.status === 401) return askForToken(t`This token is wrong.`);
       message.dataset.from = "status";
-      message.textContent = error.message === "Failed to fetch" ? t`The server does not answer.` : error.message;
+      message.textContent = error.message === "Failed to fetch" ? t`The server does not answer.`
+        : sentence(error.message);
     }
     again();
     return undefined;
@@ -155,7 +157,7 @@ async function order(verb, target = "", more = {}) {
 /** Of an order, not of the connection: it stays until the next order. */
 function showProblem(text) {
   message.dataset.from = "order";
-  message.textContent = text;
+  message.textContent = sentence(text);
   done.textContent = "";
 }
 

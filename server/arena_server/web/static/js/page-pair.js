@@ -1,7 +1,7 @@
 // Two games on the same deal, beside each other.
 
 import { get } from "./api.js";
-import { applyTheme, el, link, pageHeader, parameter } from "./dom.js";
+import { allContests, applyTheme, el, errorBox, link, pageHeader, parameter } from "./dom.js";
 import { findGame } from "./gamelist.js";
 import { loadRecord } from "./gamerecord.js";
 import { gameLink } from "./gameview.js";
@@ -20,10 +20,8 @@ const contest = parameter("contest");
 const game = parameter("game");
 
 function fail(message) {
-  main.replaceChildren(el("div", { class: "error", role: "alert" },
-    el("h1", {}, t`No two games on the same deal can be shown`), el("p", {}, message),
-    el("p", {}, contest && game ? el("a", { href: gameLink(contest, game) }, t`Game ${game}`)
-      : el("a", { href: "index.html" }, t`All contests`))));
+  main.replaceChildren(errorBox(t`No two games on the same deal can be shown`, message,
+    contest && game ? el("a", { href: gameLink(contest, game) }, t`Game ${game}`) : allContests()));
 }
 
 /** The game of the address and the other ones on its deal; that of `with=` is shown beside it, or the first one. */

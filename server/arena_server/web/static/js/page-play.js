@@ -3,7 +3,7 @@
 
 import { API, get } from "./api.js";
 import { casualPart, keptName, nameField, seatLink } from "./casual.js";
-import { applyTheme, bdi, el, inFrame, link, numberText, pageHeader, resultText } from "./dom.js";
+import { applyTheme, bdi, el, inFrame, link, numberText, pageHeader, resultText, sentence } from "./dom.js";
 import { loadGames } from "./gamelist.js";
 import { gameLink, GameView } from "./gameview.js";
 import { hint } from "./hint.js";
@@ -48,7 +48,7 @@ async function order(verb, body = {}) {
     await post(verb, { session: seat.session, ...body });
     return true;
   } catch (error) {
-    message.textContent = error.message;
+    message.textContent = sentence(error.message);
     return false;
   }
 }
@@ -85,7 +85,7 @@ async function onstart(wish) {
   try {
     return await post("start", wish);
   } catch (error) {
-    message.textContent = error.message;
+    message.textContent = sentence(error.message);
     return null;
   }
 }
@@ -99,7 +99,7 @@ async function take(secret, name = "") {
     if (secret === key) sit(session);
     else location.assign(seatLink(secret));
   } catch (error) {
-    message.textContent = error.message;
+    message.textContent = sentence(error.message);
   }
 }
 
@@ -168,7 +168,7 @@ async function rematch() {
   try {
     await take(seat.rematch ?? (await post("rematch", { session: seat.session })).key);
   } catch (error) {
-    message.textContent = error.message;
+    message.textContent = sentence(error.message);
   }
 }
 

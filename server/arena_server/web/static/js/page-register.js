@@ -2,7 +2,7 @@
 // logs.
 
 import { copyButton } from "./copy.js";
-import { applyTheme, el, NAME_PATTERN, pageHeader } from "./dom.js";
+import { applyTheme, el, NAME_PATTERN, pageHeader, sentence } from "./dom.js";
 import { t } from "./texts.js";
 
 const FIELDS = [["name", t`Name of the bot`, 32, true], ["author", t`Author`, 60, false],
@@ -87,7 +87,8 @@ async function register(given) {
           : t`Keep it: the bot logs in with it, and the server has its digest alone. If it is lost, ask the organiser for a new one.`),
       el("p", {}, use), copied(line)));
   } catch (error) {
-    message.textContent = error.message === "Failed to fetch" ? t`The server does not answer.` : error.message;
+    message.textContent = error.message === "Failed to fetch" ? t`The server does not answer.`
+      : sentence(error.message, given.name);
   }
 }
 

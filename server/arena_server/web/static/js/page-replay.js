@@ -1,6 +1,6 @@
 // The page on which a record file is dropped, and, with a record inside, the page of one file. No server is needed.
 
-import { applyTheme, el, pageHeader } from "./dom.js";
+import { applyTheme, el, pageHeader, sentence } from "./dom.js";
 import { apart, inRow } from "./locale.js";
 import { readRecord } from "./record.js";
 import { showRecord } from "./replay.js";
@@ -29,7 +29,7 @@ async function open(file) {
     if (file.size > 50_000_000) throw new Error(t`the file is larger than 50 MB`);
     show(new Uint8Array(await file.arrayBuffer()));
   } catch (error) {
-    message.textContent = `${apart(file.name)}: ${error.message}`;
+    message.textContent = sentence(`${apart(file.name)}: ${error.message}`, apart(file.name));
   }
 }
 

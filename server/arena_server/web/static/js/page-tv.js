@@ -3,7 +3,7 @@
 import { get } from "./api.js";
 import {
   applyTheme, bdi, el, gamesText, heldText, inFrame, leftText, numberText, pageHeader, parameter, plural,
-  rankingText, SEEN_MS, setText, someNames,
+  rankingText, SEEN_MS, sentence, setText, someNames,
 } from "./dom.js";
 import { gameLink } from "./gameview.js";
 import { choose, interest, numberOf, plannedAfter, RECENT_MS } from "./interest.js";
@@ -214,7 +214,7 @@ async function begin() {
     // One that this server does not run has no streams: its table, and the highlights.
     await get(`contests/${encodeURIComponent(state.contest)}.json`).then(
       (contest) => showContest({ contest, standings: contest.standings }),
-      (error) => { waiting.textContent = error.message; });
+      (error) => { waiting.textContent = sentence(error.message); });
     return;
   }
   new LiveStream(livePath("boards", parameter("contest")), { boards: ({ changed, shown }) => {

@@ -1,8 +1,7 @@
 // How far a contest is: who leads, how many games are over, the latest results.
 
 import {
-  el, gamesText, numberText, paceText, plural, rankingText, resultText, someNames,
-  unequal,
+  bdi, el, gamesText, numberText, paceText, plural, rankingText, resultText, someNames, unequal,
 } from "./dom.js";
 import { gameLink } from "./gameview.js";
 import { t } from "./texts.js";
@@ -10,16 +9,19 @@ import { t } from "./texts.js";
 /** Results in the head of the page. */
 const LATEST = 3;
 
+const firstNames = ({ standings }) =>
+  someNames(standings.filter(({ rank }) => rank === 1).map(({ bot }) => bot));
+
 /**
  * Who is first, with what the table ranks by. In a running contest none leads while all bots are level, or the
  * first ones have nothing yet: a bot that has not played may be below them.
  */
 export function leaderText(contest) {
+  const names = firstNames(contest);
   const first = contest.standings.filter((row) => row.rank === 1);
   if (!first.length || contest.status === "running" && first.length === contest.standings.length) return "";
   const [row] = first;
   if (contest.status === "running" && !("score" in row ? row.score : row[contest.scoring])) return "";
-  const names = someNames(first.map((each) => each.bot));
   const number = rankingText(contest, contest.standings, row);
   const wins = contest.scoring === "wins";
   const value = "score" in row ? t`a score of ${number}`
@@ -33,11 +35,26 @@ export function leaderText(contest) {
     : t`${names} is first with ${value} in ${games}`;
 }
 
-/** How far the contest is; an open one has no end to be measured by. */
-export function progress(contest) {
+/** Show who leads in `element`: where there is no room for all of it the names end early, never what they have. */
+export function showLeader(element, contest) {
+  const text = contest.standings ? leaderText(contest) : "";
+  const names = text && firstNames(contest);
+  // In all languages the names stand first.
+  element.replaceChildren(...(text ? [el("span", { class: "who" }, bdi(names)), text.slice(names.length)] : []));
+  element.title = text;
+}
+
+/** A word for a contest that begins no game before its organiser or its bots do something; null for any other. */
+export function standing({ holds = [] }) {
+  const kinds = holds.map(({ hold }) => hold);
+  return kinds.includes("paused") ? "paused" : kinds.includes("not-begun") ? "planned" : null;
+}
+
+/** How far the contest is; an open one has no end to be measured by, and one that stands (`standing`) no pace. */
+export function progress(contest, stands = null) {
   const done = contest.games_played;
   const broken = contest.games_void ? t`, ${numberText(contest.games_void)} void` : "";
-  const text = `${gamesText(done, contest.games)}${broken}${paceText(contest.pace)}`;
+  const text = `${gamesText(done, contest.games)}${broken}${stands ? "" : paceText(contest.pace)}`;
   const bar = contest.games
     ? el("progress", { max: contest.games, value: Math.min(done, contest.games), "aria-label": t`Games played` })
     : null;

@@ -1,7 +1,7 @@
 // The replay of a record: a game view with a link per ply, a download, and the check in a worker.
 
 import { ApiError } from "./api.js";
-import { el, numberText, pliesText } from "./dom.js";
+import { el, errorBox, numberText, pliesText } from "./dom.js";
 import { GameError } from "./gameerror.js";
 import { gameHead, GameView } from "./gameview.js";
 import { shareMenu } from "./share.js";
@@ -31,8 +31,7 @@ export function showRecord(host, record, options = {}) {
     timeline.call(called);
   } catch (error) {
     if (!(error instanceof GameError)) throw error;
-    host.replaceChildren(el("div", { class: "error", role: "alert" }, el("h1", {}, t`This record cannot be played`),
-      el("p", {}, error.message)));
+    host.replaceChildren(errorBox(t`This record cannot be played`, error.message));
     return null;
   }
   const { names } = timeline.info;

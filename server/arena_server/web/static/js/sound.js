@@ -39,8 +39,8 @@ export function ring() {
   });
 }
 
-/** The button that turns the sound on and off; turned on it sounds once. */
-export function soundButton() {
+/** The button that turns the sound on and off; turned on it sounds once. `said`: it shows what it is for. */
+export function soundButton(said = false) {
   const title = t`Sound at the end of a game`;
   const toggle = async () => {
     const on = !wanted();
@@ -52,6 +52,6 @@ export function soundButton() {
     ring();
   };
   const pressed = { title, "aria-label": title, "aria-pressed": String(wanted()) };
-  const button = el("button", { type: "button", class: "sound", ...pressed, onclick: toggle }, "♪");
+  const button = el("button", { type: "button", ...pressed, onclick: toggle }, said ? `♪ ${title}` : "♪");
   return button;
 }

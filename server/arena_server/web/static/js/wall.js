@@ -74,11 +74,10 @@ class Card {
 
 export class Wall {
   /**
-   * `onchange(games)` gets the summaries of all games shown; `filter(game)` leaves some out; `sound` adds the button of
-   * the sound, `search` a field for names where there are several games. It shows at most `most` boards.
+   * `onchange(games)` gets the summaries of all games shown; `filter(game)` leaves some out. It shows at most `most`
+   * boards. `alone` it has a heading, beside it the button of the sound, and a field for names if there are many games.
    */
-  constructor(contest, options = {}) {
-    const { onchange = () => {}, filter = () => true, sound = true, search = true, most = Infinity } = options;
+  constructor(contest, { onchange = () => {}, filter = () => true, alone = true, most = Infinity } = {}) {
     this.contest = contest;
     this.most = most;
     this.cards = new Map();
@@ -88,8 +87,10 @@ export class Wall {
     this.starred = false;
     this.grid = el("div", { class: "wall" });
     this.empty = el("p", { class: "empty" }, "...");
-    this.tools = search ? this.searchTools() : null;
-    this.element = el("div", { class: "wall-box" }, this.grid, this.empty, this.tools, sound ? soundButton() : null);
+    this.tools = alone && most === Infinity ? this.searchTools() : null;
+    this.element = el("div", { class: "wall-box" }, alone
+      ? el("div", { class: "wall-head" }, el("h2", {}, t`Running games`), this.tools, soundButton()) : null,
+    this.grid, this.empty);
     /** Resolved once the running games are known. */
     this.ready = new Promise((done) => { this.known = done; });
     this.stream = new LiveStream(livePath("boards", contest), {
@@ -117,6 +118,9 @@ export class Wall {
     const stars = starred();
     const found = this.places.map((id) => this.games.get(id))
       .filter((game) => isWanted(game.names, this.text, stars, this.starred));
+    // Without boards it keeps the height that it had with them: another game begins soon.
+    if (!found.length && this.cards.size) this.element.style.minHeight = `${this.element.offsetHeight}px`;
+    if (found.length) this.element.style.minHeight = "";
     for (const [id, card] of this.cards) {
       if (!found.some((game) => game.game_id === id)) { card.element.remove(); this.cards.delete(id); }
     }
@@ -145,7 +149,7 @@ export class Wall {
         only.setAttribute("aria-pressed", String(this.starred));
         this.show();
       } }, "★");
-    return el("div", { class: "tools search", hidden: true },
+    return el("div", { class: "search", hidden: true },
       el("input", { type: "text", "aria-label": t`Find bots on the wall`, placeholder: t`Find bots on the wall`,
         oninput: ({ target }) => { this.text = target.value; this.show(); } }), only);
   }
