@@ -61,15 +61,15 @@ requestAnimationFrame(count);
 """
 
 
-#: The text that a reader sees of a `.clock`: that of one which runs is on strips, see `js/clock.js`.
+#: The text that a reader sees of a `.clock`: that of one which runs is on a strip, see `js/clock.js`.
 SEEN = """
 const seen = (clock) => {
   if (!clock.classList.contains("runs")) return clock.textContent;
-  return [...clock.querySelectorAll(".strips i")].map((strip) => {
-    const rows = strip.dataset.shows.split("\\n");
-    const moved = -new DOMMatrix(getComputedStyle(strip).transform).m42 / strip.offsetHeight;
-    return rows[Math.round(moved * rows.length) || 0];
-  }).join("");
+  const [minutes, strip] = clock.querySelectorAll("[data-shows]");
+  const rows = strip.dataset.shows.split("\\n");
+  const { top, height } = strip.getBoundingClientRect();
+  const moved = (strip.parentElement.parentElement.parentElement.getBoundingClientRect().top - top) / height;
+  return minutes.dataset.shows + rows[Math.round(moved * rows.length)];
 };
 """
 #: Notes at each frame by how many ms a clock jumps when its seat has moved.

@@ -6,9 +6,6 @@ import { t } from "./texts.js";
 const HEIGHT = 112;
 const LEFT = 46;
 const BOTTOM = 18;
-/** Of a quick game that runs the lines are drawn so often, and where they move by so much of the width. */
-const EACH_MS = 3000;
-const LEAST = 1 / 256;
 
 export class Chart {
   /** `series(timeline)` gives a list of points [ply, value] per seat; `format` prints a value. */
@@ -31,8 +28,7 @@ export class Chart {
       // One that is not shown yet.
       if (!this.timeline) return;
       this.width = Math.max(100, entry.contentRect.width);
-      this.#draw(this.timeline);
-      this.point(this.ply);
+      this.update(this.timeline);
     }).observe(this.element);
   }
 
@@ -41,18 +37,7 @@ export class Chart {
   }
 
   update(timeline) {
-    clearTimeout(this.late);
-    const grown = timeline.length - this.length;
-    const waits = this.timeline === timeline && timeline.end === null && grown > 0;
-    if (waits && grown < LEAST * this.length) return;
-    const draw = () => { this.#draw(timeline); this.point(this.ply); };
-    if (!waits || performance.now() - this.drawnAt >= EACH_MS) draw();
-    else this.late = setTimeout(draw, EACH_MS);
-  }
-
-  #draw(timeline) {
     this.timeline = timeline;
-    this.drawnAt = performance.now();
     this.length = Math.max(1, timeline.length);
     const all = this.series(timeline);
     const values = all.flat().map(([, value]) => value);
@@ -74,11 +59,14 @@ export class Chart {
       low < 0 && high > 1 ? svg("line", { class: "zero", x1: LEFT, x2: this.width - 6, y1: y(0), y2: y(0) }) : "",
       svg("text", { x: LEFT, y: HEIGHT - 3 }, t`ply 0`),
       svg("text", { x: this.width - 6, y: HEIGHT - 3, class: "end" }, String(timeline.length)));
+    this.point(this.ply);
   }
 
   point(ply) {
     this.ply = ply;
     const x = this.#x(ply);
+    // The newest ply of a game that runs stays at the edge.
+    if (Number(this.cursor.getAttribute("x1")) === x) return;
     this.cursor.setAttribute("x1", x);
     this.cursor.setAttribute("x2", x);
   }

@@ -19,6 +19,8 @@ const SIGNS = { fault: "!", cascade: "◆", decisive: "★", missed: "☆", disa
 const LINES = "lines";
 /** A ply is read out at most so often: of a quick game a reader would hear nothing else. */
 const SAID_MS = 3000;
+/** Of a quick game slider, marks and graphs are drawn so often: the newest ply is at the end of each. */
+const WHOLE_MS = 5000;
 /** A sentence with a longer name may need two lines. */
 const LONG_NAME = 16;
 
@@ -63,14 +65,17 @@ export class GameView {
     this.refresh();
   }
 
-  /** The timeline has grown, or the game is over. */
-  grown() {
-    return this.following ? this.go(this.timeline.length, { animate: true, whole: true }) : this.refresh();
+  /** The timeline has grown, or the game is over; with `animate` pieces fly. */
+  grown(animate = true) {
+    // The board asks where it stands: what changes before that would take a layout.
+    if (this.following) this.go(this.timeline.length, { animate });
+    else this.#showPly();
+    this.#drawSoon();
   }
 
   /** A bot has sent a note: only what shows notes is drawn again. */
   noted = inFrame(() => {
-    this.graphs.updateNotes(this.timeline);
+    this.#drawSoon();
     this.#showNotes();
     if (this.lines !== null) this.drawLines();
   });
@@ -97,8 +102,8 @@ export class GameView {
 
   // -- moving through the game
 
-  /** Show the position after ply `ply`, with `animate` the next one by its animation, with `whole` all else, too. */
-  go(ply, { animate = false, whole = false } = {}) {
+  /** Show the position after ply `ply`, with `animate` the next one by its animation. */
+  go(ply, { animate = false } = {}) {
     const target = Math.max(0, Math.min(this.timeline.length, ply));
     const last = this.timeline.ply(target);
     let done = null;
@@ -108,8 +113,6 @@ export class GameView {
     // An animation that leads there goes on, also when the end of the game is announced.
     else if (target !== this.ply) this.board.show(this.timeline.position(target), last);
     this.ply = target;
-    // The board has asked where it stands: what changes before that would take a layout.
-    if (whole) this.#drawWhole();
     this.#showPly();
     return done;
   }
@@ -117,6 +120,7 @@ export class GameView {
   /** A person moved through the game: stop playing and following, then go. */
   jump(ply, options) {
     this.pause();
+    this.#drawWhole();
     this.following = this.following && ply >= this.timeline.length;
     // What a person asks for is read out.
     this.saidAt = -Infinity;
@@ -226,9 +230,18 @@ export class GameView {
     this.#showPly();
   }
 
+  #drawSoon() {
+    clearTimeout(this.late);
+    if (this.timeline.end !== null || performance.now() - this.drawnAt >= WHOLE_MS) this.#drawWhole();
+    else this.late = setTimeout(() => this.#drawWhole(), WHOLE_MS);
+  }
+
   #drawWhole() {
     const { timeline } = this;
+    clearTimeout(this.late);
+    this.drawnAt = performance.now();
     this.slider.max = timeline.length;
+    this.slider.value = this.ply;
     this.graphs.update(timeline);
     const marks = this.#marks();
     const marked = JSON.stringify(marks);
@@ -306,7 +319,10 @@ export class GameView {
       { type: "button", "aria-label": label, title: label, onclick }, content);
     this.slider = el("input",
       { type: "range", min: 0, max: 0, value: 0, "aria-label": t`Ply`,
-        oninput: () => this.jump(Number(this.slider.value)) });
+        oninput: () => {
+          const { value, max } = this.slider;
+          this.jump(value === max ? this.timeline.length : Number(value));
+        } });
     this.ticks = el("div", { class: "ticks" });
     this.counter = el("span", { class: "counter" });
     this.playButton = button(t`Play (space)`, icon("play"), () => (this.playing ? this.pause() : this.play()));

@@ -113,11 +113,6 @@ export class Graphs {
     return this.#show();
   }
 
-  /** A bot has sent a note. */
-  updateNotes(timeline) {
-    if (!this.noted || this.shown === this.graphs.at(-1).chart) this.update(timeline);
-  }
-
   point(ply) {
     this.ply = ply;
     this.shown?.point(ply);

@@ -7,7 +7,7 @@ import { Timeline } from "./timeline.js";
 export const gamePath = (id, contest) => livePath(`games/${encodeURIComponent(id)}`, contest);
 
 /** So old may the text of a clock be; a ply before that sets it, in a frame that there is anyway. */
-const AGAIN_MS = 1000;
+const AGAIN_MS = 2000;
 
 /**
  * `onbegin(timeline)` is called for every snapshot, `ongrow()` after each change of the timeline, `onnote()` after

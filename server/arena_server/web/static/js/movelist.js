@@ -20,6 +20,8 @@ export class MoveList {
     this.timeline = timeline;
     this.onjump = onjump;
     this.ply = 0;
+    /** The plies after this one that are in sight, too. */
+    this.room = 0;
     const columns = timeline.info.names.length === 3 ? 3 : 2;
     this.list = el("div",
       { class: `moves by-${columns}`, role: "list", onkeydown: (event) => this.#key(event) });
@@ -42,6 +44,7 @@ export class MoveList {
 
   show(ply) {
     const { timeline, list } = this;
+    const isInSight = ply === this.ply + 1 && this.room-- > 0;
     this.ply = ply;
     const [from, to] = windowOf(ply, timeline.length);
     this.#fill(from, to);
@@ -54,11 +57,14 @@ export class MoveList {
     if (!ply || !row) return;
     this.current.setAttribute("aria-current", "step");
     if (before && document.activeElement === before) this.current.focus({ preventScroll: true });
+    if (isInSight) return;
     // In a folded list it is never called. A row out of sight has no layout to wait for.
     afterLayout(list, () => {
       const box = list.getBoundingClientRect();
-      const place = row.getBoundingClientRect();
-      if (place.top < box.top || place.bottom > box.bottom) list.scrollTop += place.top - box.top - box.height / 2;
+      const place = () => row.getBoundingClientRect();
+      const { top, bottom, height } = place();
+      if (top < box.top || bottom > box.bottom) list.scrollTop += top - box.top - box.height / 2;
+      this.room = Math.floor((box.bottom - place().bottom) / height);
     });
   }
 

@@ -171,6 +171,8 @@ function back() {
 }
 
 const LIVE = t`● live`;
+/** A piece flies where the ply before is so old: in a quicker game flights take most of the time of the page. */
+const FLY_MS = 3000;
 
 async function watch() {
   const banner = el("p", { class: "banner", role: "status" });
@@ -178,6 +180,7 @@ async function watch() {
   const showTag = (text) => { tag.textContent = text; tag.classList.toggle("live", text === LIVE); };
   let view = null;
   let guess = null;
+  let grownAt = -Infinity;
   /** Not before it is known that the contest allows it; nor in a frame. */
   const mayGuess = embedded ? Promise.resolve(false)
     : get(`contests/${encodeURIComponent(contest)}.json`).then(({ guesses = true }) => guesses, () => false);
@@ -215,7 +218,12 @@ async function watch() {
       guess = null;
       showGuess(view);
     },
-    ongrow: inFrame(() => { view.grown(); guess?.update(); }, SEEN_MS),
+    ongrow: inFrame(() => {
+      const now = performance.now();
+      view.grown(now - grownAt >= FLY_MS);
+      grownAt = now;
+      guess?.update();
+    }, SEEN_MS),
     onnote: () => view.noted(),
     onover: () => { ring(); ended(); },
     onstate: async (state) => {

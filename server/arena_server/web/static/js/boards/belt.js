@@ -38,7 +38,7 @@ export class Belt {
       rest.append(piece);
     }
     const moved = STRIDE * this.gone - AFTER;
-    rest.setAttribute("transform", `translate(${-moved})`);
+    rest.style.transform = `translateX(${-moved}px)`;
     rest.firstChild?.setAttribute("transform", `translate(${moved}) scale(${FIRST})`);
     if (coming.length !== this.signs.length) {
       this.strip.setAttribute("viewBox", `-75 -75 ${17 + AFTER + STRIDE * coming.length} 150`);
