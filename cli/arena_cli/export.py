@@ -29,7 +29,7 @@ import typer
 
 from arena_cli.export_files import CHAIN_FILE, SUFFIX, unseen_json, unseen_text, withheld_text
 from arena_cli.options import DEFAULT_DATABASE, ContestChoice, Database, Json, print_json, refuse
-from arena_cli.results import open_results
+from arena_cli.results import open_results, with_progress
 from arena_server.stats.standings import row_json
 
 if TYPE_CHECKING:
@@ -182,7 +182,7 @@ def _write_msgpack(folder: Path, results: Results, contest: ContestRow, last: in
 
     written, links, annulled = Written(), [], results.facts.annulled(contest)
     ruled = _ruled(results, contest)
-    for row in results.games.rows(contest, last=last):
+    for row in _rows(results, contest, last):
         name = row["game_id"]
         link: dict[str, Any] = {"game": name, "chain": row["chain"].hex()}
         if (deal := results.deals(contest).number(name)) is not None:
@@ -315,13 +315,18 @@ def _records(
         yield record
 
 
+def _rows(results: Results, contest: ContestRow, last: int | None) -> Iterator[dict[str, Any]]:
+    count = results.games.games_stored(contest) if last is None else last
+    return with_progress(results.games.rows(contest, last=last), "exporting", count)
+
+
 def _decoded(
     results: Results, contest: ContestRow, last: int | None, written: Written
 ) -> Iterator[tuple[GameRecord, Sequence[str | None]]]:
     """The same, each with the versions of its bots, as they called themselves; empty if they are unknown."""
     from arena_protocol.record_codec import decode
 
-    for row in results.games.rows(contest, last=last):
+    for row in _rows(results, contest, last):
         if row["record"] is None:
             written.withheld.append(row["game_id"])
         else:

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import typer
 
@@ -30,6 +30,20 @@ if TYPE_CHECKING:
     from arena_server.stats.results import GameResult
     from arena_server.store.reader import Results
     from arena_server.store.schema import ContestRow
+
+T = TypeVar("T")
+#: These take a second; of more games the progress is shown.
+SHOWN_GAMES = 1000
+
+
+def with_progress(rows: Iterable[T], what: str, count: int) -> Iterator[T]:
+    """The rows; of many a terminal shows meanwhile how far they are, and how long it will take."""
+    from rich.console import Console
+    from rich.progress import track
+
+    console = Console(stderr=True)
+    hidden = count < SHOWN_GAMES or not console.is_terminal
+    return iter(track(rows, what, count, console=console, transient=True, disable=hidden))
 
 
 def read_results(path: Path) -> list[GameResult]:

@@ -201,6 +201,7 @@ def _write_data(
     folder: Path, archive: Archive, database: StoredIn, contest: ContestRow, links: SiteLinks
 ) -> tuple[int, list[str], int]:
     """Write the documents of the API; returns the same as `write_site`."""
+    from arena_cli.results import with_progress
     from arena_server.store.reader import Results
 
     home = folder / "contests" / str(contest.id) / "records"
@@ -214,7 +215,8 @@ def _write_data(
     # What a session reads is one moment: all games of the documents are stored in a later one.
     with Results(database) as results:
         unseen = results.games.games_stored(contest) - len(shown)
-        for name, record in results.games.records(contest, len(shown)):
+        rows = results.games.records(contest, len(shown))
+        for name, record in with_progress(rows, "writing", len(shown)):
             if name not in shown:  # it may not be seen yet
                 continue
             if record is None:

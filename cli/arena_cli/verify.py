@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from arena_cli.export_files import CHAIN_FILE, SUFFIX, find_path, read_record
 from arena_cli.options import DEFAULT_DATABASE, ContestChoice, Database, Json, print_json
-from arena_cli.results import open_results
+from arena_cli.results import open_results, with_progress
 from arena_cli.verification import Verification
 from arena_server.core.life import WHOLE
 
@@ -25,8 +25,6 @@ if TYPE_CHECKING:
 HEAD_DIGITS = 64
 #: The decimal digits of the greatest secret, of 256 bits.
 SECRET_DIGITS = 78
-#: These take a second; of more games the progress is shown.
-SHOWN_GAMES = 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,7 +196,8 @@ def check_contest(
     # In a bracket the results stand from which something was drawn.
     is_bracket = issubclass(find_format(chosen.format), Knockout)
     disqualified = {} if is_bracket else facts.disqualified(chosen)
-    for row in _shown(results.games.rows(chosen, game, checked=False, withheld=True), count):
+    rows = results.games.rows(chosen, game, checked=False, withheld=True)
+    for row in with_progress(rows, "verifying", count):
         link = row.pop("place"), row.pop("chain")
         name, data, _ = row["game_id"], row.pop("record"), row.pop("digest")
         damage = row.pop("damage")
@@ -247,16 +246,6 @@ def _check_whole(
         if entrants:
             verification.check_entrants(results, chosen)
     verification.check_chain(chosen.head, lambda name: results.games.record(chosen, name))
-
-
-def _shown(rows: Iterator[dict[str, Any]], count: int) -> Iterator[dict[str, Any]]:
-    """The rows; of many a terminal shows meanwhile how far they are, and how long it will take."""
-    from rich.console import Console
-    from rich.progress import track
-
-    console = Console(stderr=True)
-    hidden = count < SHOWN_GAMES or not console.is_terminal
-    return iter(track(rows, "verifying", count, console=console, transient=True, disable=hidden))
 
 
 def _renew_head(database: str) -> None:

@@ -9,7 +9,7 @@ import pytest
 from tests.server.programs import Shell
 from tests.server.records import change
 
-from arena_cli import verify
+from arena_cli import results
 
 
 class TestVerify:
@@ -35,11 +35,14 @@ class TestVerify:
         assert shell("verify").err == ""
         monkeypatch.setenv("FORCE_COLOR", "1")  # as if stderr were a terminal
         assert "verifying" not in shell("verify").err
-        monkeypatch.setattr(verify, "SHOWN_GAMES", 6)
+        monkeypatch.setattr(results, "SHOWN_GAMES", 6)
         outcome = shell("verify")
         assert outcome.out == "verified: 6 games\n"
         assert "verifying" in outcome.err
         assert "verifying" not in shell("verify", "g3").err
+        assert "exporting" in shell("export", "records").err
+        assert "exporting" in shell("export", "tables", "--format", "csv").err
+        assert "writing" in shell("site", "pages").err
 
     @pytest.mark.parametrize("place", [0, 1, 40, 300, -33, -32, -1])
     def test_any_changed_byte_is_refused(self, here: Path, shell: Shell, place: int) -> None:
