@@ -14,6 +14,8 @@ from typing import Any
 
 import pytest
 
+from arena_cli.options import DEFAULT_DATABASE
+from arena_cli.tournament import place_of
 from arena_server.places.base import LocalBot
 from arena_server.places.cgroup import ControlGroup
 from arena_server.places.docker import Docker
@@ -129,3 +131,10 @@ def is_frozen(group: ControlGroup) -> bool:
     ]
     text = " ".join(path.read_text() for path in states if path.exists())
     return "frozen 1" in text or "FROZEN" in text
+
+
+def left(contest: str) -> str:
+    """The containers of a contest in the database of this folder."""
+    mark = place_mark(place_of(DEFAULT_DATABASE, contest))
+    words = ["docker", "ps", "--all", "--quiet", "--filter", f"label={LABEL}={mark}"]
+    return subprocess.run(words, capture_output=True, text=True, check=True, timeout=PATIENCE_S).stdout
