@@ -102,19 +102,20 @@ class Turns:
             out.entries.append((live.number, _PLY, *ply))
         transcript, timer = live.transcript, match.timer
         data, end = transcript.played(ply, now)
-        busy, effects, mover = self._chunks.busy, out.effects, timer.seat
+        busy, effects, mover, last = self._chunks.busy, out.effects, timer.seat, end - 1
         for slot, cursor in live.places:
             peer = slot.peer
             if peer is None or slot.game is not live or (busy and peer.conn in busy):
                 continue
-            mine = slot.seat == mover
-            if cursor.line != end - 1 or (mine and (slot.not_free or timer.sent is not None)):
+            if cursor.line != last:
                 self._deliver(live, slot, peer, now)
-                continue
-            cursor.line = end
-            if not mine:
+            elif slot.seat != mover:
+                cursor.line = end
                 effects.append(_new(Send, (peer.conn, data, None)))
+            elif slot.not_free or timer.sent is not None:
+                self._deliver(live, slot, peer, now)
             else:  # `_deliver`, without its other cases: the clocks are those of PLAYED
+                cursor.line = end
                 number = len(match.plies) + 1
                 mark = cursor.turn = _new(TurnMark, (live.number, number))
                 turn = _print_turn(number, transcript.clock_text, timer.lag, timer.credit)

@@ -190,22 +190,22 @@ class Driver:
 
     def _end_batch(self) -> None:
         """Commit the entries of the batch, then carry out what they held back, and what follows of that."""
-        routed, busy = self._router.output, True
+        routed, timer_at, due, busy = self._router.output, self._timer_at, False, True
         while busy:
-            for run, output, barrier, _ in self._all:
+            busy = False
+            for run, output, barrier, deadlines in self._all:
                 if output.entries or barrier.waiting:
                     self._carry_out_all(self._durable(run), run)
                 elif effects := output.effects:  # `take`, without a call
                     output.effects = []
                     self._carry_out_all(effects, run)
-            if routed.effects or self._events:
-                self._carry_out_events()
-            busy, due, timer_at = bool(routed.effects or self._events), False, self._timer_at
-            for _, output, _, deadlines in self._all:
                 if output.effects or output.entries:
                     busy = True
                 if (alarm := deadlines.alarm) is not None and alarm < timer_at:
                     due = True
+            if routed.effects or self._events:  # only by them does one contest give another one something
+                self._carry_out_events()
+                busy = True
         self._in_batch = False
         alarm = self._router.deadlines.alarm
         if due or (alarm is not None and alarm < timer_at):
