@@ -89,10 +89,9 @@ def fit_counted(games: Games) -> Ratings:
 
     0.15 s of a processor for 150,000 kinds of games between 225 players.
     """
-    field, unrated = _connected(games)
-    if len(field) < 2:
+    inside, unrated = _connected_alone(games)
+    if not inside.names:
         return Ratings((), unrated, (), 0)
-    inside = games.among(field)
     model = RatingModel(inside)
     values, covariance = model.maximum()
     return Ratings(
@@ -101,6 +100,21 @@ def fit_counted(games: Games) -> Ratings:
         tuple(float(value) * SCALE for value in model.seat_values(values)),
         int(inside.kind_counts().sum()),
     )
+
+
+def _connected_alone(games: Games) -> tuple[Games, dict[str, str]]:
+    """The games that can be fitted, none with another player, and why the others are not rated.
+
+    Of three and more seats such a game may be what connects two players of the field: the rest of them are
+    looked at again.
+    """
+    unrated: dict[str, str] = {}
+    while True:
+        field, reasons = _connected(games)
+        unrated |= reasons
+        if len(field) == len(games.names):
+            return games, unrated
+        games = games.among(field)
 
 
 def _connected(games: Games) -> tuple[set[int], dict[str, str]]:
@@ -123,8 +137,9 @@ def _connected(games: Games) -> tuple[set[int], dict[str, str]]:
         field = component if len(component) > len(field) else field
         left -= component
     if len(field) < 2:
-        above = set(np.flatnonzero(~given.any(axis=1)).tolist())
-        below = set(np.flatnonzero(~taken.any(axis=1)).tolist())
+        unbeaten, winless = ~given.any(axis=1), ~taken.any(axis=1)
+        above = set(np.flatnonzero(unbeaten & ~winless).tolist())
+        below = set(np.flatnonzero(winless & ~unbeaten).tolist())
         field = set()
     else:
         start = min(field)

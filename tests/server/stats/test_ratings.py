@@ -235,6 +235,16 @@ def test_who_is_not_rated_is_named_with_the_reason() -> None:
     assert found.games == 3
 
 
+def test_a_game_with_a_player_who_is_not_rated_connects_no_others() -> None:
+    games = [
+        RatedGame(("ann", "bob", "cleo"), (3, 2, 1), 1),
+        RatedGame(("bob", "ann", "dan"), (3, 2, 1), 2),
+    ]
+    assert fit(games) == Ratings(
+        (), {"ann": UNCONNECTED, "bob": UNCONNECTED, "cleo": WINLESS, "dan": WINLESS}, (), 0
+    )
+
+
 def test_without_results_in_both_directions_there_are_no_ratings() -> None:
     assert fit([]) == Ratings((), {}, (), 0)
     assert fit(decided(("a", "b"), ("b", "c"))).unrated == {"a": UNBEATEN, "b": UNCONNECTED, "c": WINLESS}
