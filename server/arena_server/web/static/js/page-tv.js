@@ -162,7 +162,8 @@ function watch(id) {
 function overText(contest, standings) {
   const first = standings.filter((row) => row.rank === 1).map((row) => row.bot);
   const leader = first.length ? t`, first: ${someNames(first)}` : "";
-  return t`${contest.name} is ${named(contest.status)}, ${plural(contest.games_played, "game")} played${leader}.`;
+  const title = contest.about?.title ?? contest.name;
+  return t`${title} is ${named(contest.status)}, ${plural(contest.games_played, "game")} played${leader}.`;
 }
 
 /**
