@@ -211,7 +211,7 @@ def _print_standings(
 ) -> None:
     """Print the standings of all contests. Raises ArenaError if games of one have no result.
 
-    `problems`: why others have not begun.
+    `problems`: why others have failed, or not begun.
     """
     from arena_cli.results import print_standings, unplayed_message
     from arena_server.core.life import ENDINGS
@@ -236,7 +236,7 @@ async def _serve(
     options: ServeOptions | None,
     supervised: bool,
 ) -> tuple[dict[str, dict[str, Any]], Mapping[str, str]]:
-    """Serve until the end; the last progress report of each contest, and why others have not begun."""
+    """Serve until the end; the last progress report of each contest, and why others have none."""
     import asyncio
 
     from arena_server.host.host import Host, ProcessTuning
@@ -273,7 +273,9 @@ async def _serve(
         await planned.close()
         webhooks.close()
         reporter.close()
-    return {hosted.name: report_of(hosted) for hosted in host.listed}, planned.problems
+    failed = {hosted.name: str(hosted.failure) for hosted in host.listed if hosted.failure is not None}
+    reports = {hosted.name: report_of(hosted) for hosted in host.listed if hosted.name not in failed}
+    return reports, {**failed, **planned.problems}
 
 
 def _share_descriptors(prepared: Prepared) -> tuple[Prepared, int]:

@@ -62,6 +62,23 @@ def test_until_finished_it_exits_with_the_standings(tmp_path: Path) -> None:
 
 
 @pytest.mark.soak
+def test_until_finished_a_contest_that_failed_is_status_1_after_the_others(tmp_path: Path) -> None:
+    other = tmp_path / "other.toml"
+    other.write_text(contest("c", "d").replace('"trial"', '"other"'))
+    (tmp_path / "logs").mkdir()
+    (tmp_path / "logs" / "other").touch()
+    options = ("--until-finished", "--bot-logs", str(tmp_path / "logs"))
+    with Server(contest("a", "b"), tmp_path, *options, str(other)) as server:
+        Players(server.port, [("a", "first-legal"), ("b", "fixed:move=6")]).join()
+        outcome = server.end()
+    assert outcome.code == 1
+    assert outcome.out.startswith("trial: insertion, 2 of 2 games, scored by points, finished")
+    assert " error contest-failed contest=other error=" in outcome.err
+    line = f"arena: bot logs: {tmp_path / 'logs' / 'other'}: cannot be used: File exists"
+    assert outcome.err.splitlines()[-1] == line
+
+
+@pytest.mark.soak
 def test_until_finished_a_contest_without_all_its_games_is_status_1(tmp_path: Path) -> None:
     text = contest("a", "b", "c", contest='absent = "4s"')
     with Server(text, tmp_path, "--until-finished", "--log-level", "error") as server:

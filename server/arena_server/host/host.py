@@ -31,6 +31,7 @@ from arena_server.host.interfaces import Cipher
 from arena_server.host.listener import connection_cap, raise_descriptor_limit
 from arena_server.host.log_events import (
     ConnectionsLimited,
+    ContestFailed,
     ProgramsNotStarted,
     ServerFault,
     ServerStopping,
@@ -310,6 +311,8 @@ class Host:
         if not spec.listed and event.level in QUIET:
             return  # the games of visitors are no news of the contest
         named = self._several or len(self.listed) > 1 or not spec.listed
+        if isinstance(event, ContestFailed) and not named:
+            return  # the server ends with its only contest, and with this error
         self._log.write(event, spec.name if named else None)
 
     async def _begin(self, hosted: ContestRun) -> None:

@@ -182,6 +182,15 @@ class WebhookDelivered(LogEvent):
 
 
 @dataclass(frozen=True, slots=True)
+class ContestFailed(LogEvent):
+    """A contest goes on no more, and others of the server do."""
+
+    event = "contest-failed"
+    level = "error"
+    error: str
+
+
+@dataclass(frozen=True, slots=True)
 class WebhookFailed(LogEvent):
     """A message could not be delivered; the next attempt is in `retry_s` seconds."""
 

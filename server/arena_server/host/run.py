@@ -31,6 +31,7 @@ from arena_server.host.bot_logs import BotLogs, LoggedDriver
 from arena_server.host.driver import Driver
 from arena_server.host.log_events import (
     ContestDoubtful,
+    ContestFailed,
     ContestShown,
     ContestTakenUp,
     DatabaseReconnected,
@@ -279,6 +280,7 @@ class ContestRun:
         if self.failure is not None:
             return
         self.failure = error
+        self.log(ContestFailed(str(error)))
         if self.contest is not None:
             self._driver.remove(self.run)
         self._end(public_text(error))

@@ -258,6 +258,7 @@ async def test_a_contest_that_raises_is_closed_and_the_others_go_on(
         failure = here.host.contests["broken"].failure
         assert str(failure) == "contest broken was closed at a fault of the server's own; the log has it"
         assert " error crash contest=broken trace='RuntimeError: a bug'" in here.log
+        assert " error contest-failed contest=broken error=" in here.log
     monkeypatch.setattr(Contest, "feed", feed)
     # Its journal is intact: the contest goes on from there.
     assert here.results("broken") == ("running", 3)
