@@ -270,21 +270,17 @@ def _write_grades(
     return Written(games, [str(folder / name) for name in files])
 
 
-def _write_npz(folder: Path, results: Results, contest: ContestRow, last: int | None) -> Written:
-    from arena_cli.export_arrays import write_plies
+def _write_plies(
+    folder: Path, results: Results, contest: ContestRow, last: int | None, *, parquet: bool
+) -> Written:
+    if parquet:
+        from arena_cli.export_parquet import write_parquet as write
+    else:
+        from arena_cli.export_arrays import write_plies as write
 
     written = Written()
     games = _counted(results, contest, last, written)
-    written.files = [str(path) for path in write_plies(folder, games, _open_private)]
-    return written
-
-
-def _write_parquet(folder: Path, results: Results, contest: ContestRow, last: int | None) -> Written:
-    from arena_cli.export_parquet import write_parquet
-
-    written = Written()
-    games = _counted(results, contest, last, written)
-    written.files = [str(path) for path in write_parquet(folder, games, _open_private)]
+    written.files = [str(path) for path in write(folder, games, _open_private)]
     return written
 
 
@@ -294,8 +290,8 @@ _WRITERS: Mapping[FileFormat, Callable[..., Written]] = {
     FileFormat.CSV: _write_csv,
     FileFormat.TRF: _write_trf,
     FileFormat.GRADES: _write_grades,
-    FileFormat.NPZ: _write_npz,
-    FileFormat.PARQUET: _write_parquet,
+    FileFormat.NPZ: partial(_write_plies, parquet=False),
+    FileFormat.PARQUET: partial(_write_plies, parquet=True),
 }
 
 

@@ -246,22 +246,15 @@ _bytes = _of(bytes, "bytes")
 _flag = _of(bool, "true or false")
 
 
-def _items(expected: type, words: str) -> _Reader:
-    read = _of(expected, words)
-
-    def read_items(value: object) -> object:
-        if type(value) is tuple and expected is _Array:
-            return value
-        items: Any = read(value)
-        if items.count > MAX_ITEMS:
-            raise _Flaw(f"expected at most {MAX_ITEMS} items, found {items.count}")
-        return items
-
-    return read_items
+def _array(value: object) -> Any:
+    return value if type(value) is tuple else _bounded(value, _Array, "an array")
 
 
-_array = _items(_Array, "an array")
-_map = _items(_Map, "a map")
+def _bounded(value: object, expected: type, words: str) -> Any:
+    items: Any = _of(expected, words)(value)
+    if items.count > MAX_ITEMS:
+        raise _Flaw(f"expected at most {MAX_ITEMS} items, found {items.count}")
+    return items
 
 
 def _number(kind: Kind, lowest: int) -> _Reader:
@@ -298,7 +291,7 @@ _seed_text = _form("-?[0-9a-f]{1,256}", "hex digits")
 
 def _each(read: _Reader) -> _Reader:
     def read_all(value: object) -> object:
-        items: Any = _array(value)
+        items = _array(value)
         found: list[object] = []
         try:
             for item in items:
@@ -314,7 +307,7 @@ def _row(build: Callable[..., object], columns: dict[str, _Reader]) -> _Reader:
     names, readers = tuple(columns), tuple(columns.values())
 
     def read_row(value: object) -> object:
-        items: Any = _array(value)
+        items = _array(value)
         if len(items) != len(readers):
             raise _Flaw(f"expected {len(readers)} values, found {len(items)}")
         cells: list[object] = []
@@ -329,7 +322,7 @@ def _row(build: Callable[..., object], columns: dict[str, _Reader]) -> _Reader:
 
 
 def _options(value: object) -> object:
-    items: Any = _map(value)
+    items = _bounded(value, _Map, "a map")
     found: dict[object, object] = {}
     for key, text in items.pairs():
         name = _key(key)
