@@ -38,6 +38,13 @@ def check_word(key: str, value: object) -> str:
     return value
 
 
+def check_line(text: str | None) -> str | None:
+    """Text that a page shows in one line. Raises ValueError for line ends and marks of direction."""
+    if text and not text.isprintable():
+        raise ValueError(f"expected a text of one line without control characters, got {text!a}")
+    return text
+
+
 def check_links(links: dict[str, str]) -> dict[str, str]:
     """Addresses by the text of their links. Raises ValueError."""
     for text, url in links.items():

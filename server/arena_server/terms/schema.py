@@ -14,7 +14,7 @@ from typing import Final, Literal, Self
 from pydantic import Field, field_validator, model_validator
 
 from arena_protocol.kinds import valid_name
-from arena_server.terms.about import URL, check_links
+from arena_server.terms.about import URL, check_line, check_links
 from arena_server.terms.config import GUESTS_PER_ADDRESS, MOST_SLOTS, check_url
 from arena_server.terms.contest_table import ContestTable, GameTable
 from arena_server.terms.spec import USUAL_EVENTS, WEBHOOK_EVENTS
@@ -133,6 +133,7 @@ class SiteTable(FileTable):
     #: A file, relative to the configuration.
     logo: str | None = Field(default=None, min_length=1)
 
+    _title = field_validator("title")(check_line)
     _links = field_validator("links")(check_links)
 
 
@@ -164,6 +165,7 @@ class BotTable(ContainerTable):
     resources: dict[str, float] = Field(default_factory=dict, max_length=8)
 
     _name = field_validator("name", "owner")(check_name)
+    _details = field_validator("author", "language")(check_line)
     _url = field_validator("url")(check_url)
 
     @field_validator("resources")

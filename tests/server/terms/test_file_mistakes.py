@@ -151,6 +151,14 @@ def test_a_wrong_address_of_a_webhook(url: str) -> None:
             'bot 2: command: expected a list of words, ["python", "b.py"], got a text',
         ),
         (toml(game='clok = "1s"'), "game.clok: unknown key; did you mean 'clock'?"),
+        (
+            toml(more='[site]\ntitle = "a\\u202eb"'),
+            "site.title: expected a text of one line without control characters, got 'a\\u202eb'",
+        ),
+        (
+            toml(more='[[bot]]\nname = "zoe"\nauthor = "a\\nb"'),
+            "bot 1: author: expected a text of one line without control characters, got 'a\\nb'",
+        ),
         (toml(more='[site]\ntitel = "x"'), "site.titel: unknown key; did you mean 'title'?"),
         (toml(more="x = " + "[" * 5000), "not a TOML file: too many brackets within each other"),
         (toml(more="[sever]\nport = 1"), "sever: unknown key; did you mean 'server'?"),
