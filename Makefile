@@ -54,7 +54,7 @@ test check pytest unit coverage soak: export PYTHONDONTWRITEBYTECODE =
 
 test: | $(BIN)/python  ## run linter, type checker and all tests except the soak runs
 	@# Pip has one thread: npm loads its linter meanwhile.
-	@$(MAKE) --no-print-directory --jobs 2 $(INSTALLED) $(if $(shell command -v npm),$(BIOME))
+	@$(MAKE) --no-print-directory --silent --jobs 2 $(INSTALLED) $(if $(shell command -v npm),$(BIOME))
 	@$(MAKE) --no-print-directory lint
 	@# The type checker has one thread, 40 s long the first time: the tests run beside it.
 	@$(MAKE) --no-print-directory --jobs 2 types pytest

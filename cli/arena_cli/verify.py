@@ -190,8 +190,7 @@ def check_contest(
 
     deals, damages = results.deals(chosen), dict[str, str]()
     count = results.games.games_stored(chosen) if game is None else 1
-    annulled = results.facts.annulled(chosen)
-    facts = results.facts
+    facts, annulled = results.facts, results.facts.annulled(chosen)
     rulings = verification.rulings_of(facts.rulings(chosen), facts.orders(chosen))
     # In a bracket the results stand from which something was drawn.
     is_bracket = issubclass(find_format(chosen.format), Knockout)

@@ -14,7 +14,6 @@ from tests.server.records import change
 
 from arena_cli.site import PAGES
 from arena_server.web.archive import Archive
-from arena_server.web.bundle import SHARED
 
 
 def test_the_documents_are_those_of_the_api(here: Path, shell: Shell) -> None:
@@ -41,7 +40,7 @@ def test_every_file_that_a_page_or_script_names_is_there(here: Path, shell: Shel
     public = here / "public"
     for page in PAGES:
         names = re.findall(r'(?:src|href)="([^"]+)"', (public / f"{page}.html").read_text())
-        assert len(names) == 3 + (page in SHARED)
+        assert {name.rpartition(".")[2] for name in names} == {"js", "css", "svg"}
         for name in names:
             assert (public / name).is_file(), name
 
