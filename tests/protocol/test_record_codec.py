@@ -215,7 +215,7 @@ PLY: list[Any] = [1, "6", 0, 0, 0, [9, 9], 0, [0, 0], False, 0, 0]
         ),
         (forged(seed="007d6"), "damaged record: it is not in the canonical form"),
         (forged(plies=[[1]]), "damaged record: plies 1: expected 11 values, found 1"),
-        (forged(plies=[[0] * 16]), "damaged record: plies 1: expected 11 values, found 16"),
+        (forged(plies=[[0] * 16] * 16), "damaged record: plies 1: expected 11 values, found 16"),
         (forged(plies=[{}]), "damaged record: plies 1: expected an array, found Map"),
         (forged(totals=[0] * 65_537), "damaged record: totals: expected at most 65536 items, found 65537"),
         (

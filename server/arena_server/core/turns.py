@@ -107,12 +107,10 @@ class Turns:
             peer = slot.peer
             if peer is None or slot.game is not live or (busy and peer.conn in busy):
                 continue
-            if cursor.line != last:
-                self._deliver(live, slot, peer, now)
-            elif slot.seat != mover:
+            if slot.seat != mover and cursor.line == last:
                 cursor.line = end
                 effects.append(_new(Send, (peer.conn, data, None)))
-            elif slot.not_free or timer.sent is not None:
+            elif cursor.line != last or slot.not_free or timer.sent is not None:
                 self._deliver(live, slot, peer, now)
             else:  # `_deliver`, without its other cases: the clocks are those of PLAYED
                 cursor.line = end

@@ -11,6 +11,7 @@ No question is asked for a MOVE. A part answers those about which it has somethi
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from typing import NamedTuple
 
@@ -36,21 +37,21 @@ class Unpaired(NamedTuple):
     absent: bool = False
 
 
-class Part:
+class Part(ABC):
     """Optional behaviour of one contest."""
 
     def may_pair(self, bot: Bot) -> bool:
         """Whether `bot`, which is connected, may be paired."""
         return True
 
+    @abstractmethod
     def take(self, event: Event | News, now: int) -> bool:
         """Do what follows from `event`. Returns whether no other part need see it.
 
         Raises CommandError for an order that cannot be carried out.
         """
-        return False
 
-    def due(self, now: int, *, may_start: bool) -> None:
+    def due(self, now: int, *, may_start: bool) -> None:  # noqa: B027 - most have nothing to do
         """Do what can be done now; games only if some `may_start`."""
 
     def restore(self, fact: ContestFact) -> bool:
