@@ -8,6 +8,7 @@ It is over in milliseconds, as `listening` follows it: what takes longer to load
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -18,7 +19,7 @@ from arena_cli.serve_options import ServeOptions
 from arena_cli.served_contests import added, invited, load, seated, spec_of
 from arena_cli.web_ports import bind_web, casual_setup
 from arena_cli.workers import WorkerOptions
-from arena_server.errors import ArenaError, ConfigError
+from arena_server.errors import ConfigError
 
 if TYPE_CHECKING:
     import socket
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from arena_server.places.base import LocalBot
     from arena_server.places.workers.base import Workers
     from arena_server.store.database import Database as StoreURL
+    from arena_server.store.ownership import BeginLock
     from arena_server.terms.config import ContestConfig
     from arena_server.terms.schema import ServerTable
     from arena_server.terms.spec import ContestSpec
@@ -58,7 +60,8 @@ class Prepared:
     for clients of this machine. With `workers` these play the games of the only contest. The contests of
     `over` have ended before, and are shown; those of `planned` stages are to begin. `stages` are those of
     seasons, with the numbers of contests that another server has played. Those of `own` are of the command
-    line, others were added to a server of it.
+    line, others were added to a server of it. No other server begins contests in the database until
+    `beginning` is released.
     """
 
     specs: Sequence[ContestSpec]
@@ -66,6 +69,7 @@ class Prepared:
     server: ServerTable
     sock: socket.socket
     web: WebPorts
+    beginning: BeginLock
     cipher: Callable[[], Cipher | None] | None = None
     bots: Sequence[LocalBot] = ()
     submissions: Sequence[SubmissionSetup] = ()
@@ -76,6 +80,11 @@ class Prepared:
     planned: Sequence[PlannedStage] = ()
     stages: Sequence[tuple[SeasonStage, int | None]] = ()
     own: frozenset[str] = frozenset()
+
+    def close(self) -> None:
+        """Give up the port of the bots and the lock, as far as the host has not."""
+        self.sock.close()
+        self.beginning.release()
 
 
 def prepare(paths: Sequence[Path], options: ServeOptions, *, keep: bool = True) -> Prepared:
@@ -216,10 +225,12 @@ def open_ports(
 ) -> Prepared:
     """Check libraries and database, and bind the ports. Raises UserError, with no port left open.
 
-    A contest of `idle` is refused for the reason that stands there, unless it goes on or is over.
+    Waits for another server that is beginning contests in the database. A contest of `idle` is refused for
+    the reason that stands there, unless it goes on or is over.
     """
     from arena_server.host.sockets import bind
     from arena_server.store.database import database_of
+    from arena_server.store.ownership import BeginLock
     from arena_server.store.preflight import check_writable
     from arena_server.terms.config import check_extra
 
@@ -230,11 +241,15 @@ def open_ports(
         if spec.name in idle and (is_new or spec.new):
             raise ConfigError(idle[spec.name])
     check_writable(where)  # it makes a database where there is none: all other input is right
-    over = _over(where, specs, idle)
-    submissions = [setup for setup in submissions if setup.contest not in over]
-    cipher = _cipher(server)
-    sock = bind(options.host or server.host, options.port if options.port is not None else server.port)
-    try:
+    with ExitStack() as undo:
+        # Before it is asked what has begun, and until all has.
+        beginning = BeginLock(where)
+        undo.callback(beginning.release)
+        over = _over(where, specs, idle)
+        submissions = [setup for setup in submissions if setup.contest not in over]
+        cipher = _cipher(server)
+        sock = bind(options.host or server.host, options.port if options.port is not None else server.port)
+        undo.callback(sock.close)
         bound = bind_web(server, options.web)
         ports = replace(bound, persons=persons, casual=casual_setup(where, server, bound.site))
         if persons and ports.site is None:
@@ -242,12 +257,10 @@ def open_ports(
         if submissions and ports.site is None:
             what = next((f"bot {name}: submit" for name in submissions[0].bots), "submissions: late")
             raise ConfigError(f"{what}: versions are sent to the web page; serve it")
-    except ArenaError:
-        sock.close()
-        raise
+        undo.pop_all()
     inner = None if ports.casual is None else ports.casual.sock
     specs = [replace(spec, over=spec.name in over) for spec in specs]
-    return Prepared(specs, where, server, sock, ports, cipher, bots, submissions, inner, over=over)
+    return Prepared(specs, where, server, sock, ports, beginning, cipher, bots, submissions, inner, over=over)
 
 
 def _over(where: StoreURL, specs: Sequence[ContestSpec], idle: Mapping[str, str]) -> frozenset[str]:

@@ -14,7 +14,7 @@ import json
 import os
 import signal
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
-from contextlib import AsyncExitStack, ExitStack, asynccontextmanager, contextmanager
+from contextlib import AsyncExitStack, ExitStack, asynccontextmanager, closing, contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -134,7 +134,7 @@ def serve(
     With the `options` that it was prepared by, contests can be added to it. `begins` is called when bots can
     connect and `arena admin` finds the server.
     """
-    with _access_files(prepared) as entered:
+    with closing(prepared), _access_files(prepared) as entered:
         begins()
         _serve_to_the_end(prepared, run, options, entered)
 
@@ -239,7 +239,7 @@ async def _serve(
     """Serve until the end; the last progress report of each contest, and why others have none."""
     import asyncio
 
-    from arena_server.host.host import Host, ProcessTuning
+    from arena_server.host.host import Host, ProcessTuning, WhenServing
     from arena_server.host.sockets import address_of
     from arena_server.host.stages import PlannedContest, PlannedContests
     from arena_server.places.reporter import HostReporter, report_of
@@ -248,7 +248,8 @@ async def _serve(
     webhooks, keep_page = Webhooks(prepared.database), setup.keep_page
     # Between two stages no contest is played, and the server still has one to begin.
     setup = replace(setup, keep_page=lambda: planned.awaited or keep_page())
-    host = Host(setup, prepared.sock, log, [ProcessTuning(), webhooks])
+    begun = WhenServing(prepared.beginning.release)
+    host = Host(setup, prepared.sock, log, [ProcessTuning(), begun, webhooks])
     to_come = [PlannedContest(each.stage.name, each.stage.upstream, each.make) for each in prepared.planned]
     planned = PlannedContests(host, to_come, log)
     reporter = HostReporter(host, supervised=supervised)

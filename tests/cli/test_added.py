@@ -50,7 +50,7 @@ def prepared(tmp_path: Path) -> Prepared:
     """A server of the contest `trial`, without its ports."""
     keep(tmp_path / "arena.db")
     server = parse_contest(contest("a", "b", server="play = 1"), "c.toml").server
-    return Prepared([], tmp_path / "arena.db", server, None, None)  # type: ignore[arg-type]  # no port is used
+    return Prepared([], tmp_path / "arena.db", server, None, None, None)  # type: ignore[arg-type]  # no port is used
 
 
 def added(prepared: Prepared, of: str) -> ContestSpec:
@@ -132,7 +132,7 @@ class TestRestart:
             database=f"sqlite:///{path.parent / 'arena.db'}", port=0, new=new, web=WebOptions(web=False)
         )
         found = prepare([path], options, keep=keep)
-        found.sock.close()
+        found.close()
         assert found.own == {load_contest(path).contest.name}
         assert all(each.config.software for each in found.specs)
         return {spec.name: (spec.new, spec.keep) for spec in found.specs}

@@ -173,7 +173,7 @@ def test_little_is_loaded_before_the_port_is_open(tmp_path: Path) -> None:
         "from arena_cli.prepare import prepare\n"
         "from arena_cli.serve_options import ServeOptions\n"
         f"options = ServeOptions(port=0, database='sqlite:///{tmp_path}/arena.db')\n"
-        f"prepare([Path({str(config)!r})], options).sock.close()\n"
+        f"prepare([Path({str(config)!r})], options).close()\n"
         "late = {'asyncio', 'sqlalchemy', 'rich', 'msgpack', 'arena_server.core.contest'}\n"
         "print(*sorted(late & set(sys.modules)))"
     )

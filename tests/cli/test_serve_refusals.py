@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import socket
 import sqlite3
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
 
@@ -15,8 +16,9 @@ from tests.server.records import Kept, keep, opening
 from arena_cli import serve
 from arena_cli.prepare import Prepared, prepare
 from arena_cli.serve_options import ServeOptions, WebOptions
-from arena_server.errors import ConfigError
+from arena_server.errors import ConfigError, StoreError
 from arena_server.store.database import ContestHeader
+from arena_server.store.ownership import BeginLock
 from arena_server.terms import config as config_module
 from arena_server.terms.file import config_of, load_contest
 
@@ -41,6 +43,33 @@ def test_fewer_connections_than_places_that_are_kept(tmp_path: Path) -> None:
     assert not (tmp_path / "arena.db").exists()
 
 
+def test_two_servers_of_one_folder_that_start_at_once(tmp_path: Path) -> None:
+    """The second one waits until the first has begun, and is refused then: none of it is divided."""
+    names = "first", "second"
+    for name in names:
+        text = contest("a", "b", seed=None).replace('name = "trial"', f'name = "{name}"', 1)
+        (tmp_path / f"{name}.toml").write_text(text)
+    database = tmp_path / "arena.db"
+    options = ServeOptions(database=f"sqlite:///{database}", port=0, web=WebOptions(web=False))
+    files = [tmp_path / f"{name}.toml" for name in names]
+    prepared = prepare(files, options)
+    with ThreadPoolExecutor() as pool:
+        other = pool.submit(prepare, files, options)
+        begun = [
+            Kept(database, ContestHeader(spec.config, {}, ["a", "b"], games=1)) for spec in prepared.specs
+        ]
+        for each in begun:
+            each.start()
+        prepared.close()
+        with pytest.raises(StoreError) as refused:
+            other.result()
+    for each in begun:
+        each.close()
+    line = "contest 1 is being played by another server; stop that one, or begin a new contest by --new"
+    assert str(refused.value) == f"{database}: {line}"
+    BeginLock(database, wait_s=0).release()  # what was refused gave it up
+
+
 def test_a_key_that_decides_nothing_is_refused_in_a_new_contest_alone(tmp_path: Path) -> None:
     """A contest goes on, and is shown, with an end that is past; another one does not begin."""
     path, database = tmp_path / "c.toml", tmp_path / "arena.db"
@@ -50,7 +79,7 @@ def test_a_key_that_decides_nothing_is_refused_in_a_new_contest_alone(tmp_path: 
     def served(*, new: bool = False) -> frozenset[str]:
         web = WebOptions(web=False)
         prepared = prepare([path], ServeOptions(database=f"sqlite:///{database}", port=0, new=new, web=web))
-        prepared.sock.close()
+        prepared.close()
         return prepared.over
 
     for tried in ("serve", "tournament", "simulate", "rehearse"):

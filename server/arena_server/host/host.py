@@ -85,6 +85,16 @@ class ProcessTuning(HostObserver):
         gc.freeze()  # what is loaded now stays; the collector need not look at it again
 
 
+class WhenServing(HostObserver):
+    """Calls `then` when clients can connect to the contests that were given to `run`."""
+
+    def __init__(self, then: Callable[[], None]) -> None:
+        self._then = then
+
+    def serving(self) -> None:
+        self._then()
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HostSetup:
     """What all contests of a host share. `until_finished`: it leaves after the last game of all.

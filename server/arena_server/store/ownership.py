@@ -1,6 +1,6 @@
 """Who may write into a contest: one server at a time. A second one is refused when it starts.
 
-A server that has lost its lock unnoticed is stopped by its `fence`.
+A server that has lost its lock unnoticed is stopped by its `fence`. One at a time begins its contests.
 """
 
 from __future__ import annotations
@@ -9,12 +9,14 @@ import os
 import struct
 import sys
 import threading
+import time
 from collections.abc import Iterator
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from arena_server.errors import StoreError
-from arena_server.store.database import Database
+from arena_server.store.database import Database, connect_postgres
 from arena_server.store.head import FILE_MODE, beside
 
 if TYPE_CHECKING:
@@ -23,6 +25,11 @@ if TYPE_CHECKING:
 #: Separates our advisory locks on PostgreSQL from those of other programs: "Aren".
 LOCK_CLASS: Final = 0x4172656E
 LOCK_SUFFIX: Final = "-locks"
+#: The number of the lock of `BeginLock`; contests count from 1.
+BEGINNING: Final = 0
+#: How long a server may take to begin its contests before another one that waits for it gives up.
+BEGIN_WAIT_S: Final = 30.0
+BEGIN_STEP_S: Final = 0.05
 
 try:
     import fcntl
@@ -57,7 +64,7 @@ class ContestLock:
     def __init__(self, database: Database, connection: Connection | None, number: int) -> None:
         self._held: list[tuple[Path, int]] = []
         if isinstance(database, Path):
-            locked = all(self._lock(path, byte) for path, byte in _places(database, number))
+            locked = all(_lock(path, byte, self._held) for path, byte in _places(database, number))
         else:
             from sqlalchemy import text
 
@@ -69,42 +76,88 @@ class ContestLock:
             self.release()
             raise is_played(database, number)
 
-    def _lock(self, path: Path, byte: int) -> bool:
-        with _guard:
-            mine = _locks.setdefault(path, set())
-            if byte in mine:
-                return False
-            if path not in _files:
-                _files[path] = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, FILE_MODE)
-            try:
-                if _FILE_LOCKS:
-                    fcntl.fcntl(_files[path], fcntl.F_OFD_SETLK, _exclusive(byte))
-                else:  # pragma: no cover - not on Linux
-                    fcntl.lockf(_files[path], fcntl.LOCK_EX | fcntl.LOCK_NB, 1, byte)
-            except OSError:
-                self._close_unused(path)
-                return False
-            mine.add(byte)
-            self._held.append((path, byte))
-            return True
-
-    @staticmethod
-    def _close_unused(path: Path) -> None:
-        if not _locks[path]:
-            os.close(_files.pop(path))
-            del _locks[path]
-
     def release(self) -> None:
         """Give the right up; call it after the connection of the contest has been closed."""
-        with _guard:
-            for path, byte in self._held:
-                if _FILE_LOCKS:
-                    fcntl.fcntl(_files[path], fcntl.F_OFD_SETLK, _exclusive(byte, fcntl.F_UNLCK))
-                else:  # pragma: no cover - not on Linux
-                    fcntl.lockf(_files[path], fcntl.LOCK_UN, 1, byte)
-                _locks[path].discard(byte)
-                self._close_unused(path)
-            self._held.clear()
+        _unlock(self._held)
+
+
+class BeginLock:
+    """The exclusive right to begin contests in a database that exists, until `release`.
+
+    Waits for a server that has it: otherwise two servers of the same files, started at the same moment, would
+    each begin some of the contests. Raises StoreError after `wait_s` seconds.
+    """
+
+    def __init__(self, database: Database, wait_s: float = BEGIN_WAIT_S) -> None:
+        self._database = database
+        self._held: list[tuple[Path, int]] = []
+        self._stack = ExitStack()
+        if not isinstance(database, Path):
+            self._connection = self._stack.enter_context(connect_postgres(database))
+            # The lock belongs to the connection: no transaction stays open for it.
+            self._connection.autocommit = True
+        deadline = time.monotonic() + wait_s
+        while not self._is_mine():
+            if time.monotonic() >= deadline:
+                self.release()
+                raise StoreError(
+                    f"{database}: another server has been beginning its contests for {wait_s:.0f} s; "
+                    "stop it or try again"
+                )
+            time.sleep(BEGIN_STEP_S)
+
+    def _is_mine(self) -> bool:
+        if isinstance(self._database, Path):
+            # Not in the database file: a host whose contests are all over has no other lock there, and the
+            # `close` of the descriptor would end those of SQLite.
+            path = beside(self._database, LOCK_SUFFIX)
+            return fcntl is None or _lock(path, BEGINNING, self._held)
+        query = "SELECT pg_try_advisory_lock(%s, %s)"
+        return bool(self._connection.execute(query, (LOCK_CLASS, BEGINNING)).fetchone()[0])
+
+    def release(self) -> None:
+        """Let another server begin its contests; a second call does nothing."""
+        _unlock(self._held)
+        self._stack.close()
+
+
+def _lock(path: Path, byte: int, held: list[tuple[Path, int]]) -> bool:
+    """Lock a byte of a file, and add it to `held`; False if another server or this process has it."""
+    with _guard:
+        mine = _locks.setdefault(path, set())
+        if byte in mine:
+            return False
+        if path not in _files:
+            _files[path] = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, FILE_MODE)
+        try:
+            if _FILE_LOCKS:
+                fcntl.fcntl(_files[path], fcntl.F_OFD_SETLK, _exclusive(byte))
+            else:  # pragma: no cover - not on Linux
+                fcntl.lockf(_files[path], fcntl.LOCK_EX | fcntl.LOCK_NB, 1, byte)
+        except OSError:
+            _close_unused(path)
+            return False
+        mine.add(byte)
+        held.append((path, byte))
+        return True
+
+
+def _unlock(held: list[tuple[Path, int]]) -> None:
+    with _guard:
+        for path, byte in held:
+            if _FILE_LOCKS:
+                fcntl.fcntl(_files[path], fcntl.F_OFD_SETLK, _exclusive(byte, fcntl.F_UNLCK))
+            else:  # pragma: no cover - not on Linux
+                fcntl.lockf(_files[path], fcntl.LOCK_UN, 1, byte)
+            _locks[path].discard(byte)
+            _close_unused(path)
+        held.clear()
+
+
+def _close_unused(path: Path) -> None:
+    if not _locks[path]:
+        os.close(_files.pop(path))
+        del _locks[path]
 
 
 def check_unlocked(database: Database, driver: Any, number: int) -> None:

@@ -7,6 +7,7 @@ import sqlite3
 import subprocess
 import sys
 import threading
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
 
@@ -18,7 +19,7 @@ from arena_server.errors import StoreError
 from arena_server.store import ownership
 from arena_server.store.database import Database
 from arena_server.store.engines import open_engine
-from arena_server.store.ownership import ContestLock, check_unlocked
+from arena_server.store.ownership import BeginLock, ContestLock, check_unlocked
 from arena_server.store.reader import Results
 from arena_server.store.schema import Base
 
@@ -81,6 +82,23 @@ class TestContestLock:
         assert outcome.stderr.splitlines()[-1].endswith(PLAYED)
         first.release()
         assert subprocess.run(child, check=False, timeout=PATIENCE_S).returncode == 0
+
+
+def test_one_server_at_a_time_begins_its_contests(database: Database) -> None:
+    if isinstance(database, Path):
+        database.touch()
+    first = BeginLock(database)
+    for _ in range(2):
+        with pytest.raises(StoreError) as refused:
+            BeginLock(database, wait_s=0)
+        line = "another server has been beginning its contests for 0 s; stop it or try again"
+        assert str(refused.value) == f"{database}: {line}"
+    with ThreadPoolExecutor() as pool:
+        second = pool.submit(BeginLock, database, PATIENCE_S)
+        first.release()
+        second.result().release()
+    first.release()
+    BeginLock(database, wait_s=0).release()
 
 
 def test_servers_that_start_at_once_create_the_tables_once(database: Database) -> None:
