@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from arena_protocol.record import GameRecord
-from arena_server.core.effects import Effect, Journal, Marker, SetFrozen, Store
+from arena_server.core.effects import Effect, Journal, Marker, Send, SetFrozen, Store, TurnMark
 from arena_server.core.events import Event, Flushed, Opened, Received
 from arena_server.core.journal import Entry
 from arena_server.core.log_events import LogEvent
@@ -239,3 +239,22 @@ async def running_driver(
         driver.pool.close()
         await driver.pool.drained(0)
         driver.stop()
+
+
+def on(kind: type, effects: Callable[[Event], list[Effect]]) -> Callable[[Event], list[Effect]]:
+    """A core that answers one kind of event."""
+    return lambda event: effects(event) if isinstance(event, kind) else []
+
+
+def echo(event: Event) -> list[Effect]:
+    """Answer every line with the same line, as a TURN."""
+    if isinstance(event, Received):
+        return [Send(event.conn, event.line + b"\n", TurnMark(1, 1))]
+    return []
+
+
+async def opened(here: RunningDriver, number: int = 1) -> int:
+    """Wait for the `number`-th connection and return its own number."""
+    event = await here.core.until(Opened, number)
+    assert isinstance(event, Opened)
+    return event.conn
