@@ -303,8 +303,8 @@ def _take_every_draw(patch: pytest.MonkeyPatch) -> None:
 
 
 def _list_all_faults(patch: pytest.MonkeyPatch) -> None:
-    right, late = GameReader.faults, datetime(2030, 1, 1)
-    patch.setattr(GameReader, "faults", lambda self, contest, until, most: right(self, contest, late, most))
+    right = GameReader.faults
+    patch.setattr(GameReader, "faults", lambda self, contest, _, most: right(self, contest, 1 << 30, most))
 
 
 def _count_hidden_results(patch: pytest.MonkeyPatch) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from datetime import datetime
 from typing import Any, Final, NamedTuple
 
 from sqlalchemy import Text, cast, null, select
@@ -51,14 +50,13 @@ def contests_of(session: Session, name: str) -> list[int]:
 
 
 def newest_games(
-    session: Session, contest: ContestRow, layout: int, name: str, until: datetime, limit: int
+    session: Session, contest: ContestRow, layout: int, name: str, last: int, limit: int
 ) -> list[BotGame]:
-    """The newest games with a result, at most `limit`, of those stored up to `until` (UTC)."""
+    """The newest games with a result, at most `limit`, of those up to the place `last`."""
     agents: Any = GameRow.agents if layout >= ADDED["games.agents"] else cast(null(), GameRow.agents.type)
     mine = GameRow.contest_id == contest.id
-    last = session.scalar(select(GameRow.place).where(mine).order_by(GameRow.place.desc()).limit(1)) or 0
     seated = cast(GameRow.names, Text).contains(f'"{name}"', autoescape=True)
-    shown = GameRow.end != VOID, GameRow.stored_at <= until, GameRow.place > last - NEWEST, seated
+    shown = GameRow.end != VOID, GameRow.place <= last, GameRow.place > last - NEWEST, seated
     query = select(GameRow.game_id, GameRow.names, agents.label("agents")).where(mine, *shown)
     return [
         BotGame(row.game_id, row.names.index(name) + 1, (row.agents or [None] * 99)[row.names.index(name)])

@@ -233,14 +233,14 @@ class GameReader:
         rows = self._source(contest).session.scalars(query.execution_options(yield_per=100))
         return [sha256(record).digest() for record in rows]
 
-    def stored_at(self, contest: ContestRow, game_id: str) -> datetime | None:
-        """When the record of this game was stored (UTC); None if there is none."""
-        query = select(GameRow.stored_at).where(GameRow.contest_id == contest.id, GameRow.game_id == game_id)
+    def place(self, contest: ContestRow, game_id: str) -> int | None:
+        """The place (1, 2, ...) of the record of this game in the chain; None if there is none."""
+        query = select(GameRow.place).where(GameRow.contest_id == contest.id, GameRow.game_id == game_id)
         return self._source(contest).session.scalar(query)
 
-    def over(self, contest: ContestRow, games: Sequence[str], until: datetime) -> set[str]:
-        """Those of `games` whose record was stored up to `until` (UTC)."""
-        mine = GameRow.contest_id == contest.id, GameRow.stored_at <= until
+    def over(self, contest: ContestRow, games: Sequence[str], last: int) -> set[str]:
+        """Those of `games` that have a record up to the place `last`."""
+        mine = _stored(contest, last)
         parts = (games[first : first + ASKED] for first in range(0, len(games), ASKED))
         session = self._source(contest).session
         queries = (select(GameRow.game_id).where(*mine, GameRow.game_id.in_(part)) for part in parts)
@@ -264,10 +264,8 @@ class GameReader:
             for row in self._source(contest).session.execute(games.order_by(FaultRow.id))
         }
 
-    def faults(
-        self, contest: ContestRow, until: datetime, limit: int
-    ) -> list[tuple[str, list[str], FaultRecord]]:
-        """The latest faults of bots in games stored up to `until` (UTC), the newest first, at most `limit`.
+    def faults(self, contest: ContestRow, last: int, limit: int) -> list[tuple[str, list[str], FaultRecord]]:
+        """The latest faults of bots in games up to the place `last`, the newest first, at most `limit`.
 
         Each with the id of its game and the names of its seats; `line` is empty where the record of the game
         may not be shown, because it can tell of the deal.
@@ -275,8 +273,8 @@ class GameReader:
         columns = (GameRow.game_id, GameRow.names, FaultRow.seat, FaultRow.ply, FaultRow.kind, FaultRow.line)
         query = select(*columns).join(GameRow, FaultRow.game_pk == GameRow.id).order_by(FaultRow.id.desc())
         mine = query.where(*self._of_bots(contest))
-        found, last = [], self.games_stored(contest, until)
-        for row in self._source(contest).session.execute(mine.where(GameRow.stored_at <= until).limit(limit)):
+        found = []
+        for row in self._source(contest).session.execute(mine.where(GameRow.place <= last).limit(limit)):
             line = bytes(row.line) if self.deals(contest).may_show(row.game_id, last) else b""
             found.append((row.game_id, row.names, FaultRecord(row.seat, row.ply, row.kind, line)))
         return found
@@ -287,10 +285,10 @@ class GameReader:
         bots = select(BotRow.id).where(BotRow.contest_id == contest.id)
         return FaultRow.bot_id.in_(bots), GameRow.end != VOID, FaultRow.seat > 0
 
-    def newest_games(self, contest: ContestRow, bot: str, until: datetime, limit: int) -> list[BotGame]:
-        """The newest games of a bot that were stored up to `until`: see `bot_games.newest_games`."""
+    def newest_games(self, contest: ContestRow, bot: str, last: int, limit: int) -> list[BotGame]:
+        """The newest games of a bot up to the place `last`: see `bot_games.newest_games`."""
         source = self._source(contest)
-        return bot_games.newest_games(source.session, contest, source.layout, bot, until, limit)
+        return bot_games.newest_games(source.session, contest, source.layout, bot, last, limit)
 
 
 def _stored(contest: ContestRow, last: int | None) -> Sequence[ColumnElement[bool]]:

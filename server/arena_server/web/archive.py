@@ -259,10 +259,10 @@ class Archive(ShownResults):
             index = self._read(results, contest)
             if contest.status != RUNNING or index.contest["frozen_at"] is not None or not index.named:
                 return found
-            until, last = self.until(results, contest), index.planned or 0
+            shown, last = self.last_shown(results, contest), index.planned or 0
             for first in range(index.open_from, last + 1, CHUNK):
                 planned = results.facts.planned(contest, first, first + CHUNK)
-                over = results.games.over(contest, [f"g{game.number}" for game in planned], until)
+                over = results.games.over(contest, [f"g{game.number}" for game in planned], shown)
                 named = [(f"g{game.number}", game.names) for game in planned]
                 found += [each for each in named if each[0] not in over]
                 if len(found) >= CHUNK:

@@ -73,7 +73,7 @@ class ShownResults:
         with self.open() as results:
             contest = self.find(results, number)
             bots = results.bots(contest)
-            found = results.games.faults(contest, self.until(results, contest), MOST_FAULTS)
+            found = results.games.faults(contest, self.last_shown(results, contest), MOST_FAULTS)
         zombie_move, called = GAMES[contest.game].zombie_move, contest.called
         rows = []
         for game_id, names, (seat, ply, kind, line) in found:
@@ -143,7 +143,7 @@ class ShownResults:
         with self.open() as results:
             contest = self.find(results, number)
             name = self._name(results, contest, place)
-            games = results.games.newest_games(contest, name, self.until(results, contest), limit)
+            games = results.games.newest_games(contest, name, self.last_shown(results, contest), limit)
             return {"name": name, **results.facts.details(contest, name)}, games
 
     def records(self, number: int, games: Sequence[str]) -> Iterator[tuple[str, bytes]]:
@@ -202,8 +202,9 @@ class ShownResults:
             return OVER if shown else WITHHELD
 
     def is_over(self, results: Results, contest: ContestRow, game_id: str) -> bool:
-        stored = results.games.stored_at(contest, game_id)
-        return stored is not None and stored <= self.until(results, contest)
+        # By its place: where the clock was set back an earlier result may have a later time.
+        place = results.games.place(contest, game_id)
+        return place is not None and place <= self.last_shown(results, contest)
 
     def last_shown(self, results: Results, contest: ContestRow) -> int:
         """The place of the last result that may be seen."""

@@ -136,7 +136,8 @@ def cursors_path(database: Database, contest: str) -> Path:
 class Delivery:
     """The messages of one contest to one hook, in their order; all methods but `notice` are for one thread.
 
-    `clock` is in seconds since 1970. `report` takes the events of the log, on that thread.
+    `clock` is in seconds since 1970, `steady` goes on evenly while that one is set. `report` takes
+    the events of the log, on that thread.
     """
 
     def __init__(
@@ -151,6 +152,7 @@ class Delivery:
         delay_ms: int = 0,
         send: Callable[[Message, int], str | None] | None = None,
         clock: Callable[[], float] = time.time,
+        steady: Callable[[], float] = time.monotonic,
     ) -> None:
         """`number` is the hook's place in the file, from 1: the log calls it by that.
 
@@ -163,7 +165,9 @@ class Delivery:
         self._database, self._contest = database, contest
         self._cursors, self._report = cursors, report
         self._sender = Sender(hook)
-        self._send, self._clock = send or self._sender.post, clock
+        self._send = send or self._sender.post
+        # Pauses are by the steady one: a clock that is set back by a day must not make them a day longer.
+        self._clock, self._steady = clock, steady
         self._delay_s = delay_ms / 1000 if "game" in hook.events else 0.0
         #: Each with the moment at which it is due.
         self._notices: deque[tuple[float, Message]] = deque()
@@ -180,7 +184,7 @@ class Delivery:
         """Queue a message that is no result; on any thread. The oldest goes if too many wait."""
         if message.kind not in self._hook.events:
             return
-        self._notices.append((self._clock() + self._delay_s, message))
+        self._notices.append((self._steady() + self._delay_s, message))
         if len(self._notices) > MOST_NOTICES:
             with suppress(IndexError):  # it was delivered meanwhile
                 self._notices.popleft()
@@ -191,14 +195,14 @@ class Delivery:
 
         Returns in how many seconds to call again; None: after an event.
         """
-        now = self._clock()
+        now = self._steady()
         if now < self._retry_at:
             return self._retry_at - now
         try:
             message = self._next(now)
             if not isinstance(message, Message):
                 return message
-            error = self._send(message, int(now))
+            error = self._send(message, int(self._clock()))
             if error is None:
                 self._taken(message, now)
                 return 0.0
@@ -267,7 +271,7 @@ class Delivery:
         if now < self._read_again:
             return self._read_again - now
         self._read_again = now + READ_PAUSE_S
-        moment = datetime.fromtimestamp(now, UTC).replace(tzinfo=None)
+        moment = datetime.fromtimestamp(self._clock(), UTC).replace(tzinfo=None)
         with Results(self._database, public=PublicReader(moment, live=True)) as results:
             for row in results.contests():
                 place = None
@@ -301,6 +305,12 @@ class Delivery:
             # The end of the contest is an event, and thaws it once it is seen.
             ended = results.ended_at(contest)
             left = 0.0 if ended is None else (ended - moment).total_seconds() + contest.delay_ms / 1000
-            return max(READ_PAUSE_S, left) if left > 0 else None
-        (game,) = results.games.summaries(contest, place, place + 1)
-        return max(READ_PAUSE_S, (game.stored_at - until).total_seconds())
+            return _pause(left) if left > 0 else None
+        # Where the clock was set back the last result is seen first, and all before it with it.
+        due = min(results.games.stored_last(contest, each) for each in (place + 1, stored))
+        return _pause((due - until).total_seconds())
+
+
+def _pause(left: float) -> float:
+    """How long to wait for a moment in `left` seconds: the clock may be set meanwhile."""
+    return min(max(READ_PAUSE_S, left), LONGEST_PAUSE_S)

@@ -60,10 +60,10 @@ def seen(database: Database) -> dict[str, Any]:
                 "faults": games.first_faults(mine),
                 "past": games.past(mine),
                 "played": [*games.played(mine)],
-                "newest": games.newest_games(mine, "a", games.stored_last(mine, stored), 3),
+                "newest": games.newest_games(mine, "a", stored, 3),
                 "standings": results.sums.standings(mine),
                 "deals": results.deals(mine).numbers(),
-                "over": games.over(mine, ["g1", "g9"], games.stored_last(mine, stored)),
+                "over": games.over(mine, ["g1", "g9"], stored),
             }
     return found
 

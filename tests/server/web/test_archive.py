@@ -88,6 +88,31 @@ def test_a_result_that_is_taken_back_counts_no_more(path: Path) -> None:
     kept.close()
 
 
+def test_a_clock_that_is_set_back_hides_no_result(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What was stored before, by a later clock, is there with the next result: on all pages, or on none."""
+    kept, clock = Kept(path, opening()), Clock()
+    monkeypatch.setattr("arena_server.store.schema.now", clock)
+    kept.start()
+    archive = Archive(path, clock, live=True)
+    for number, back in ((1, 0), (2, 86_400)):
+        clock.forward(-back)
+        kept.writer.store(f"g{number}", game(number, ("a", "b"), (30, 10), ILLEGAL))
+        kept.next()
+    clock.forward(10)
+    assert archive.contest(1)["games_played"] == 2
+    assert [archive.state(1, f"g{number}") for number in (1, 2)] == ["over", "over"]
+    assert archive.called_record(1, "g1").names == ("a", "b")
+    assert [row[0] for row in archive.faults(1)["faults"]] == ["g2", "g1"]
+    assert [each.game_id for each in archive.appearances(1, 0, 9)[1]] == ["g2", "g1"]
+    with archive.open() as results:
+        contest = archive.find(results, 1)
+        assert results.games.over(contest, ["g1", "g2", "g3"], archive.last_shown(results, contest)) == {
+            "g1",
+            "g2",
+        }
+    kept.close()
+
+
 class TestPace:
     def test_it_is_that_of_the_results_that_are_shown(
         self, path: Path, monkeypatch: pytest.MonkeyPatch

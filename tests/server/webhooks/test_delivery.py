@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -125,6 +126,35 @@ class TestResults:
         delivery.step()
         world.problem = "answered with status 500"
         assert delivery.step() == 1
+
+    def test_a_clock_that_is_set_back_stops_no_results(
+        self, world: World, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """Pauses go on, and what was stored by the later clock is seen with the next result."""
+
+        def stored_now() -> datetime:
+            return datetime.fromtimestamp(world.now + world.set_by, UTC).replace(tzinfo=None)
+
+        monkeypatch.setattr("arena_server.store.schema.now", stored_now)
+        world.store(1, delay_ms=3_000)
+        delivery = world.delivery()
+        world.now += 3
+        world.run(delivery)
+        world.store(2, delay_ms=3_000)
+        world.set_by = -86_400
+        assert world.run(delivery) == LONGEST_PAUSE_S, "the clock may be set again"
+        world.store(3, delay_ms=3_000)
+        pause = world.run(delivery)
+        assert pause is not None
+        assert READ_PAUSE_S < pause < 3
+        world.now += pause
+        world.problem = "answered with status 500"
+        assert world.run(delivery) == 1
+        world.problem = None
+        world.set_by -= 86_400
+        world.now += 1
+        world.run(delivery)
+        assert world.games == ["g1", "g2", "g3"]
 
     def test_nothing_before_the_spectator_delay(self, world: World) -> None:
         world.store(1, 2, delay_ms=60_000)

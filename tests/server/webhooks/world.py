@@ -26,12 +26,16 @@ HOOK = Webhook("https://example.org/t0ken", "a secret of the receiver")
 
 
 class World:
-    """A database with results, a receiver that answers as `problem` says, and a clock."""
+    """A database with results, a receiver that answers as `problem` says, and a clock.
+
+    `set_by`: how many seconds the clock of the machine was set.
+    """
 
     def __init__(self, folder: Path, database: Database | None = None) -> None:
         self.path = folder / "arena.db"
         self.database = database or self.path
         self.now = datetime.now(UTC).timestamp() + 1
+        self.set_by = 0.0
         self.sent: list[dict[str, Any]] = []
         self.ids: list[str] = []
         self.events: list[LogEvent] = []
@@ -74,12 +78,13 @@ class World:
             self.events.append,
             delay_ms=delay_ms,
             send=self.send,
-            clock=lambda: self.now,
+            clock=lambda: self.now + self.set_by,
+            steady=lambda: self.now,
         )
 
     def send(self, message: Message, seconds: int) -> str | None:
         self.attempts += 1
-        assert seconds == int(self.now)
+        assert seconds == int(self.now + self.set_by)
         if self.problem is None:
             self.sent.append(json.loads(message.body))
             self.ids.append(message.identity)
