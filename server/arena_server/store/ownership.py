@@ -122,13 +122,20 @@ class BeginLock:
 
 
 def _lock(path: Path, byte: int, held: list[tuple[Path, int]]) -> bool:
-    """Lock a byte of a file, and add it to `held`; False if another server or this process has it."""
+    """Lock a byte of a file, and add it to `held`; False if another server or this process has it.
+
+    Raises StoreError if the file cannot be opened.
+    """
     with _guard:
         mine = _locks.setdefault(path, set())
         if byte in mine:
             return False
         if path not in _files:
-            _files[path] = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, FILE_MODE)
+            try:
+                _files[path] = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, FILE_MODE)
+            except OSError as error:
+                del _locks[path]
+                raise StoreError(f"{path}: cannot be opened: {error.strerror}") from None
         try:
             if _FILE_LOCKS:
                 fcntl.fcntl(_files[path], fcntl.F_OFD_SETLK, _exclusive(byte))

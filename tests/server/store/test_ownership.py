@@ -7,6 +7,7 @@ import sqlite3
 import subprocess
 import sys
 import threading
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
@@ -99,6 +100,19 @@ def test_one_server_at_a_time_begins_its_contests(database: Database) -> None:
         second.result().release()
     first.release()
     BeginLock(database, wait_s=0).release()
+
+
+@pytest.mark.parametrize("take", [lambda path: lock(path, 1), BeginLock], ids=["contest", "begin"])
+def test_a_file_of_locks_that_cannot_be_opened(path: Path, take: Callable[[Path], object]) -> None:
+    place = path.with_name("arena.db-locks")
+    place.mkdir()
+    for _ in range(2):
+        with pytest.raises(StoreError) as refused:
+            take(path)
+        assert str(refused.value) == f"{place}: cannot be opened: Is a directory"
+    place.rmdir()
+    path.touch()
+    take(path).release()  # type: ignore[attr-defined]
 
 
 def test_servers_that_start_at_once_create_the_tables_once(database: Database) -> None:
