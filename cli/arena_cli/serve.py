@@ -239,7 +239,7 @@ async def _serve(
     """Serve until the end; the last progress report of each contest, and why others have none."""
     import asyncio
 
-    from arena_server.host.host import Host, ProcessTuning, WhenServing
+    from arena_server.host.host import Host, ProcessTuning, WhenEntered
     from arena_server.host.sockets import address_of
     from arena_server.host.stages import PlannedContest, PlannedContests
     from arena_server.places.reporter import HostReporter, report_of
@@ -248,7 +248,7 @@ async def _serve(
     webhooks, keep_page = Webhooks(prepared.database), setup.keep_page
     # Between two stages no contest is played, and the server still has one to begin.
     setup = replace(setup, keep_page=lambda: planned.awaited or keep_page())
-    begun = WhenServing(prepared.beginning.release)
+    begun = WhenEntered(prepared.beginning.release)
     host = Host(setup, prepared.sock, log, [ProcessTuning(), begun, webhooks])
     to_come = [PlannedContest(each.stage.name, each.stage.upstream, each.make) for each in prepared.planned]
     planned = PlannedContests(host, to_come, log)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import socket
 import sqlite3
+import threading
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
@@ -11,7 +12,7 @@ from pathlib import Path
 import pytest
 import typer
 from tests.server.programs import contest, inside
-from tests.server.records import Kept, keep, opening
+from tests.server.records import PATIENCE_S, Kept, keep, opening
 
 from arena_cli import serve
 from arena_cli.prepare import Prepared, prepare
@@ -59,7 +60,10 @@ def test_two_servers_of_one_folder_that_start_at_once(tmp_path: Path) -> None:
             Kept(database, ContestHeader(spec.config, {}, ["a", "b"], games=1)) for spec in prepared.specs
         ]
         for each in begun:
-            each.start()
+            entered = threading.Event()
+            each.find()
+            each.writer.enter(each.opening.config, entered.set)
+            assert entered.wait(PATIENCE_S)
         prepared.close()
         with pytest.raises(StoreError) as refused:
             other.result()

@@ -85,13 +85,24 @@ class ProcessTuning(HostObserver):
         gc.freeze()  # what is loaded now stays; the collector need not look at it again
 
 
-class WhenServing(HostObserver):
-    """Calls `then` when clients can connect to the contests that were given to `run`."""
+class WhenEntered(HostObserver):
+    """Calls `then` once the contests given to `run` are in the database; one that fails is not awaited."""
 
     def __init__(self, then: Callable[[], None]) -> None:
         self._then = then
+        self._contests: list[ContestRun] = []
+        self._waiting: asyncio.Task[None] | None = None
+
+    def added(self, hosted: ContestRun) -> None:
+        if self._waiting is None and not hosted.spec.over:
+            self._contests.append(hosted)
 
     def serving(self) -> None:
+        self._waiting = asyncio.ensure_future(self._wait())
+
+    async def _wait(self) -> None:
+        for hosted in self._contests:
+            await hosted.entered.wait()
         self._then()
 
 

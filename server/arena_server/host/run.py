@@ -88,6 +88,8 @@ class ContestRun:
         self.name = spec.name
         self.database = database
         self.over = asyncio.Event()
+        #: Set when the contest is in the database as one that is played; also if it will not be.
+        self.entered = asyncio.Event()
         self.reason: str | None = None
         self.failure: ArenaError | None = None
         #: None until it has started.
@@ -165,7 +167,7 @@ class ContestRun:
         is_over = found is not None and found.ended is not None
         if not is_over:
             self._attach_own(contest, fresh=found is None)
-            self._writer.enter(config)
+            self._writer.enter(config, lambda: self._later(self.entered.set))
         self._router.add(Member(contest, listed=self.spec.listed, logs=self.find(BotLogs) is not None))
         for each in self._attachments:
             each.started()
@@ -288,6 +290,7 @@ class ContestRun:
     def _end(self, problem: str | None) -> None:
         for each in self._attachments:
             each.finished(problem)
+        self.entered.set()
         if not self.over.is_set():
             self.over.set()
             self._ended()

@@ -23,8 +23,8 @@ class UnkeptWriter:
     def start(self) -> None:
         self._found(None)
 
-    def enter(self, config: ContestConfig) -> None:
-        pass
+    def enter(self, config: ContestConfig, done: Callable[[], None] = lambda: None) -> None:
+        done()
 
     def append(self, entries: Sequence[Entry]) -> bool:
         self._appended += 1

@@ -64,6 +64,7 @@ class _Store:
 @dataclass(frozen=True, slots=True)
 class _Enter:
     config: ContestConfig
+    done: Callable[[], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,9 +153,9 @@ class Writer:
         """Open the database and look for an unfinished contest, on the thread; `found` is next."""
         self._thread.start()
 
-    def enter(self, config: ContestConfig) -> None:
-        """Begin the contest, or go on with the one that was found. Never waits."""
-        self._put(_Enter(config))
+    def enter(self, config: ContestConfig, done: Callable[[], None] = lambda: None) -> None:
+        """Begin the contest, or go on with the one that was found, then call `done`. Never waits."""
+        self._put(_Enter(config, done))
 
     def append(self, entries: Sequence[Entry]) -> bool:
         """Commit one batch of entries, all or none, after all earlier ones. Waits APPEND_WAIT_S at most.
@@ -318,7 +319,7 @@ class Writer:
             self._direct = lasting.store.appender
         self._report(len(batches), [game_id for game_id, _, _ in results])
         for job in jobs:
-            if isinstance(job, _End):
+            if isinstance(job, _Enter | _End):
                 job.done()
         lasting.once(lambda store: store.maintain())
         return not isinstance(jobs[-1], _Close)

@@ -18,7 +18,7 @@ from arena_server.core.events import Event, Stored, Tick
 from arena_server.core.transcript import Transcript
 from arena_server.errors import HIDDEN, ArenaError, PublicError, StoreError
 from arena_server.host.attachments import PaceLog
-from arena_server.host.host import Host
+from arena_server.host.host import Host, WhenEntered
 from arena_server.host.logs import Log
 from arena_server.host.observers import BotPlaces, TranscriptReader
 from arena_server.host.run import ContestRun
@@ -95,12 +95,23 @@ async def test_bots_play_before_the_contests_that_are_over_are_shown(
         return await opened(run)
 
     monkeypatch.setattr(ContestRun, "open", late)
-    async with running(tmp_path, [replace(old, over=True), new]) as here:
+    stored: list[list[str]] = []
+
+    def entered() -> None:
+        with Results(here.database) as results:
+            stored.append(sorted(each.name for each in results.contests()))
+
+    def plan(host: Host, _: Log) -> None:
+        host.observe(WhenEntered(entered))
+
+    async with running(tmp_path, [replace(old, over=True), new], plan=plan) as here:
         knocks = asyncio.ensure_future(here.play("friday", "ann"))
         await here.until(lambda: here.host.is_serving)
         view = HostView(here.host, LoopBridge(asyncio.get_running_loop()))
         assert view.problem() is None
         assert [row["phase"] for row in view.rows()] == ["opening", "playing"]
+        await here.until(lambda: len(stored) > 0)
+        assert stored == [["friday", "saturday"]]
         assert await here.play_all("saturday") == ["BYE reason=finished"] * 2
         assert not knocks.done()
         shown.set()
