@@ -55,6 +55,9 @@ _OF_BASELINE = (
 #: memory management: kernels make no arrays, so no references are counted; counting took a quarter of the
 #: time of kernels that pass arrays on.
 FLAGS = {"nogil": True, "_nrt": False}
+#: Options of what only compiled functions call: it is not made callable from Python or C, which takes a fifth
+#: of the time of compiling. The machine code of a kernel is the same, so these are no part of the digest.
+INNER = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 
 #: The compiled code of a kernel is below its folder, beside the lock.
 CODE = "machine-code"
@@ -193,7 +196,8 @@ def _copies(numba: Any, kernel: FunctionType) -> dict[FunctionType, Any]:
         copy.__qualname__ = function.__qualname__
         # Inlining everything is worth a quarter of the speed; recursive functions cannot be inlined.
         inline = not (function is kernel or function in _below(function) or function in _outlined)
-        copies[function] = numba.njit(forceinline=inline, **FLAGS)(copy)
+        own = {} if function is kernel else INNER
+        copies[function] = numba.njit(forceinline=inline, **FLAGS, **own)(copy)
         if function in _outlined:
             _for_any_number(numba, copies[function])
     for function, namespace in namespaces.items():

@@ -110,7 +110,7 @@ async def _room_of(here: RunningDriver, peer: Peer) -> int:
 
 async def test_a_peer_that_does_not_read_is_dropped_at_the_limit() -> None:
     def flood(event: Event) -> list[Effect]:
-        return [Send(1, b"x" * OUTPUT_LIMIT) for _ in range(1000)]
+        return [Send(1, b"x" * OUTPUT_LIMIT) for _ in range(200)]
 
     async with running_driver(on(Received, flood)) as here:
         peer = await here.visit(receive_buffer=4096)
