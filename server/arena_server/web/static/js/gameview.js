@@ -4,7 +4,7 @@ import { makeBoard } from "./boards.js";
 import { el, inFrame, link, numberText, plural, setText, signedText, svg, versus } from "./dom.js";
 import { Graphs } from "./graphs.js";
 import { MoveList } from "./movelist.js";
-import { LeaningBar, SeatCard, ShareBar, showRunning } from "./seats.js";
+import { LeaningBar, SeatCard, seatBox, ShareBar, showRunning } from "./seats.js";
 import { overText, playText } from "./sentences.js";
 import { named, t } from "./texts.js";
 
@@ -45,14 +45,13 @@ export class GameView {
     this.decisive = el("details", { class: "moves-box", hidden: true });
     this.moves = new MoveList(timeline, (ply) => this.jump(ply));
     this.controls = this.#controls();
-    const cards = this.seats.map((seat) => seat.element);
-    const half = Math.ceil(cards.length / 2);
-    const kinds = { decided: timeline.decided, few: cards.length === 2,
+    const half = Math.ceil(this.seats.length / 2);
+    const kinds = { decided: timeline.decided, few: this.seats.length === 2,
       "long-names": Math.max(...timeline.info.names.map((name) => name.length)) > LONG_NAME };
     this.element = el("div", { class: ["game", ...Object.keys(kinds).filter((kind) => kinds[kind])].join(" ") },
       // On a phone the first seats are above the board, and the others below it.
-      el("div", { class: "left" }, el("div", { class: "seats first" }, ...cards.slice(0, half)),
-        el("div", { class: "seats rest" }, ...cards.slice(half))), this.badge,
+      el("div", { class: "left" }, seatBox(this.seats.slice(0, half), "first"),
+        seatBox(this.seats.slice(half), "rest")), this.badge,
       el("div", { class: "stage" }, this.shares.element,
         el("div", { class: "board-row" }, this.leaning.element, this.board.element), this.board.extra ?? null,
         this.status),

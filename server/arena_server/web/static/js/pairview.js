@@ -3,6 +3,7 @@
 import { el, link } from "./dom.js";
 import { gameHead, GameView } from "./gameview.js";
 import { pairLink } from "./pairs.js";
+import { seatBox } from "./seats.js";
 import { t } from "./texts.js";
 import { betterText, partingPly, partingText, togetherOf, togetherTable } from "./together.js";
 
@@ -57,7 +58,7 @@ function column(contest, view) {
   const { game_id: id } = view.timeline.info;
   return el("section", { class: view.timeline.decided ? "pair-game decided" : "pair-game", "aria-label": id },
     el("h2", {}, el("a", { href: link("game.html", { contest, game: id }) }, id)),
-    el("div", { class: "seats" }, ...view.seats.map((seat) => seat.element)),
+    seatBox(view.seats),
     view.element.querySelector(".stage"));
 }
 

@@ -107,6 +107,10 @@ export class SeatCard {
   }
 }
 
+/** The box of some cards, which the style sheet lays out by what it stands in and by its `kind`. */
+export const seatBox = (cards, kind = "") =>
+  el("div", { class: `seats ${kind}`.trim() }, ...cards.map((card) => card.element));
+
 /** The clock that runs now, {seat, ms} of a LiveGame or null, on its card; those of the others stand. */
 export function showRunning(cards, running, bank) {
   cards.forEach((card, i) => {

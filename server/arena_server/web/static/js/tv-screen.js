@@ -2,7 +2,7 @@
 
 import { makeBoard } from "./boards.js";
 import { el, setText } from "./dom.js";
-import { LeaningBar, SeatCard, ShareBar } from "./seats.js";
+import { LeaningBar, SeatCard, seatBox, ShareBar } from "./seats.js";
 import { overText, playText } from "./sentences.js";
 import { t } from "./texts.js";
 
@@ -20,13 +20,12 @@ export class Screen {
     this.leaning = new LeaningBar();
     this.status = el("p", { class: "status", role: announced ? "status" : null });
     const half = Math.ceil(names.length / 2);
-    const seats = (cards) => el("div", { class: "tv-seats" }, ...cards.map((card) => card.element));
     const board = address === null ? this.board.element
       : el("a", { class: "tv-open", href: address, title: t`Open the game` }, this.board.element);
-    this.parts = [seats(this.cards.slice(0, half)),
+    this.parts = [seatBox(this.cards.slice(0, half), "tv-seats"),
       el("div", { class: "tv-board" }, caption, this.shares.element,
         el("div", { class: "board-row" }, this.leaning.element, board), this.board.extra ?? null, this.status),
-      seats(this.cards.slice(half))];
+      seatBox(this.cards.slice(half), "tv-seats")];
   }
 
   /** Show the position after ply `ply`; the one after that which is shown by its animation. */
