@@ -1,6 +1,6 @@
 """The HTTP server of the web thread: uvicorn, with a limit for everything a client can hold.
 
-    connection   at most `cap`; a new one beyond that replaces the one idle for longest
+    connection   at most `cap`; a new one beyond that replaces the one that has owed its request for longest
     head         16 KiB, complete within IDLE_S of the connection or of the last response
     body         as much as the endpoint allows (`security.read_body`)
     request      REQUEST_S from its head to the last byte of the response; streams set their own
@@ -18,6 +18,7 @@ from typing import Any, cast
 
 import h11
 import uvicorn
+from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Receive, Scope, Send
 from uvicorn.protocols.http.h11_impl import H11Protocol
 from uvicorn.server import ServerState
@@ -37,7 +38,7 @@ TRANSPORT = "arena.transport"
 
 
 class _WebState(ServerState):
-    """Shared by all connections; `idle` are those without a request, the oldest first."""
+    """Shared by all connections; `idle` are those without a whole request, the oldest first."""
 
     def __init__(self, cap: int) -> None:
         super().__init__()
@@ -61,12 +62,13 @@ class BoundedProtocol(H11Protocol):
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as in uvicorn
         super().connection_made(transport)
         if len(self.connections) > self._state.cap:
-            # If none is idle, all are within REQUEST_S or streaming: this one has to come again.
+            # If all wait for an answer, within REQUEST_S, or stream: this one has to come again.
             next(iter(self._state.idle), self).transport.abort()
         self._wait_for_request()
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._stop_waiting()
+        self._state.idle.pop(self, None)
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
@@ -74,6 +76,16 @@ class BoundedProtocol(H11Protocol):
         for start in range(0, len(data), HEAD_BYTES):
             if not self.transport.is_closing():
                 super().data_received(data[start : start + HEAD_BYTES])
+
+    def handle_events(self) -> None:
+        super().handle_events()
+        if self._is_under_way:
+            self._state.idle.pop(self, None)
+
+    @property
+    def _is_under_way(self) -> bool:
+        """Whether a request has come whole that has not been answered."""
+        return self.cycle is not None and not self.cycle.more_body and not self.cycle.response_complete
 
     def send_400_response(self, msg: str) -> None:
         """Refuse what is no HTTP; of the answer to a request whose body it is, no more is sent."""
@@ -89,11 +101,10 @@ class BoundedProtocol(H11Protocol):
     def eof_received(self) -> bool:  # type: ignore[override]  # as of asyncio.Protocol
         """Whether the connection stays: the client has ended its input, and gets the answer to its request.
 
-        A stream has no end, so its client has to keep the connection open.
+        A stream has no end, so its client has to keep the connection open; half a request gets no answer.
         """
-        under_way = self.cycle is not None and not self.cycle.response_complete
         streams = self._deadline is not None and self._deadline.when() is None
-        self._input_ended = under_way and not streams
+        self._input_ended = self._is_under_way and not streams
         return self._input_ended
 
     def on_response_complete(self) -> None:
@@ -114,7 +125,6 @@ class BoundedProtocol(H11Protocol):
         self._timer = self.loop.call_later(IDLE_S, self._check_idle)
 
     def _stop_waiting(self) -> None:
-        self._state.idle.pop(self, None)
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
@@ -135,8 +145,9 @@ class BoundedProtocol(H11Protocol):
                 self._deadline = deadline
                 scope["extensions"] = {DEADLINE: deadline, TRANSPORT: self.transport}
                 await self._application(scope, receive, send)
-        except TimeoutError:
-            if not deadline.expired():
+        except (TimeoutError, ClientDisconnect) as error:
+            # A client that goes before its body has come whole is no fault of the server.
+            if isinstance(error, TimeoutError) and not deadline.expired():
                 raise
             self.transport.abort()
             if self.cycle is not None:

@@ -43,6 +43,7 @@ class Endpoints:
                 Route("/held", self.held),
                 Route("/failing", self.failing),
                 Route("/big", self.big),
+                Route("/taken", self.taken, methods=["POST"]),
             ]
         )
 
@@ -60,6 +61,13 @@ class Endpoints:
     async def big(self, _: Request) -> Response:
         return PlainTextResponse("x" * 20_000_000)
 
+    async def taken(self, request: Request) -> Response:
+        return PlainTextResponse(f"{len(await request.body())}\n")
+
+
+#: A request of whose body the rest does not come.
+HALF = "POST /taken HTTP/1.1\r\nHost: {}\r\nContent-Length: 9\r\n\r\nhalf"
+
 
 def drip(sock: socket.socket) -> None:
     while True:
@@ -67,16 +75,17 @@ def drip(sock: socket.socket) -> None:
 
 
 class TestSlowClients:
-    @pytest.mark.parametrize("head", [b"", b"GET /healthz HTTP/1.1\r\nHost: x"])
-    def test_many_of_them_do_not_block_a_probe(self, head: bytes) -> None:
+    @pytest.mark.parametrize("start", ["", "GET /healthz HTTP/1.1\r\nHost: {}", HALF])
+    def test_many_of_them_do_not_block_a_probe(self, start: str) -> None:
         with running(Endpoints().make, CAP) as server:
             slow = [server.connect() for _ in range(4 * CAP)]
             for sock in slow:
-                sock.sendall(head)
+                sock.sendall(start.format(server.address).encode())
             for _ in range(3):
                 assert server.ask("GET /healthz")[0] == 200
             for sock in slow:
                 sock.close()
+        assert server.log == ""
 
     def test_the_oldest_idle_connection_makes_room(self) -> None:
         with running(Endpoints().make, CAP) as server:
@@ -161,10 +170,13 @@ class TestRequests:
             sock.shutdown(socket.SHUT_WR)
             assert len(read_all(sock).partition(b"\r\n\r\n")[2]) == 20_000_000
 
-    def test_one_that_ends_its_input_without_a_request_is_closed(self) -> None:
+    @pytest.mark.parametrize("start", ["", HALF])
+    def test_one_that_ends_its_input_without_a_request_is_closed(self, start: str) -> None:
         with running(Endpoints().make) as server, server.connect() as sock:
+            sock.sendall(start.format(server.address).encode())
             sock.shutdown(socket.SHUT_WR)
             assert read_all(sock) == b""
+        assert server.log == ""
 
     def test_two_requests_on_one_connection(self) -> None:
         with running(Endpoints().make) as server:
