@@ -56,6 +56,8 @@ LINKED = ("index", "replay")
 #: As many as the page loads: 100,000 games (MOST_PLANNED of gamelist.js).
 SCHEDULE_CHUNKS = 50
 API = Path("api") / "v1"
+#: In a folder that is being written, also where that was broken off: the next `arena site` may clear it.
+PART = "arena-site.part"
 _LINK_PAGE = re.compile(r"(game-g\d+|bot-[A-Za-z0-9_.-]+)\.html")
 
 
@@ -119,23 +121,32 @@ def write_site(
     _clear(folder)
     _write_pages(folder, about)
     links = SiteLinks(folder, contest.id, about, url)
-    return _write_data(folder / API, Archive(database), database, contest, links)
+    written = _write_data(folder / API, Archive(database), database, contest, links)
+    (folder / PART).unlink()
+    return written
 
 
 def _clear(folder: Path) -> None:
-    """Remove what an earlier `arena site` wrote. Raises ConfigError for a folder with other files."""
+    """Remove what an earlier `arena site` wrote, and mark the folder with PART.
+
+    Raises ConfigError for a folder with other files.
+    """
     from arena_server.errors import ConfigError
     from arena_server.web.bundle import LASTING
 
     if folder.exists() and not folder.is_dir():
         raise ConfigError(f"{folder}: expected a folder, found a file")
-    if (folder / API / "site.json").is_file():
-        shutil.rmtree(folder / API)
+    if (folder / API / "site.json").is_file() or (folder / PART).is_file():
+        (folder / PART).touch()
+        if (folder / API).exists():
+            shutil.rmtree(folder / API)
         for path in folder.iterdir():
             if LASTING.fullmatch(path.name) or _LINK_PAGE.fullmatch(path.name):
                 path.unlink()
     elif folder.is_dir() and any(folder.iterdir()):
         raise ConfigError(f"{folder}: not empty, and not written by arena site; name a new folder")
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / PART).touch()
 
 
 def _write_pages(folder: Path, about: SiteIdentity) -> None:
@@ -145,7 +156,6 @@ def _write_pages(folder: Path, about: SiteIdentity) -> None:
     # `frame-ancestors` has no effect in a page; the other rules have.
     policy = "; ".join(rule for rule in CONTENT_POLICY.split("; ") if not rule.startswith("frame-"))
     head = f'<meta http-equiv="Content-Security-Policy" content="{escape(policy, quote=False)}">\n'
-    folder.mkdir(parents=True, exist_ok=True)
     for name, data in site_files(PAGES, LINKED, head, about).items():
         (folder / name).write_bytes(data)
 
@@ -229,7 +239,7 @@ def _write_data(
     listed = [each for each in archive.contests() if each["id"] == contest.id]
     (folder / "contests.json").write_bytes(encoded({"contests": listed}))
     links.end(archive)
-    # Last: the folder counts as written by `arena site` once this file is there.
+    # Last: the folder is known by this file, and by PART before.
     (folder / "site.json").write_bytes(
         encoded(site_document(contest) | {"pages": True, "feeds": links.url is not None})
     )

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import os
 import re
 from base64 import b64encode
 from html import unescape
@@ -12,7 +14,7 @@ import pytest
 from tests.server.programs import Shell
 from tests.server.records import change
 
-from arena_cli.site import PAGES
+from arena_cli.site import PAGES, PART
 from arena_server.web.archive import Archive
 
 
@@ -139,6 +141,28 @@ def test_a_folder_with_other_files_is_left_alone(here: Path, shell: Shell) -> No
         1,
         "arena: docs/thesis.txt/public: cannot be written: Not a directory",
     )
+
+
+@pytest.mark.parametrize("file", ["contest.html", "1.json"])
+@pytest.mark.parametrize("earlier", [False, True])
+def test_after_a_full_disk_the_same_command_goes_on(
+    here: Path, shell: Shell, monkeypatch: pytest.MonkeyPatch, file: str, earlier: bool
+) -> None:
+    if earlier:
+        shell("site", "public")
+    right = Path.write_bytes
+
+    def write(path: Path, data: bytes) -> int:
+        if path.name == file:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        return right(path, data)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "write_bytes", write)
+        outcome = shell("site", "public")
+    assert (outcome.code, outcome.line) == (1, "arena: public: cannot be written: No space left on device")
+    assert shell("site", "public").code == 0
+    assert not (here / "public" / PART).exists()
 
 
 def test_a_damaged_record(here: Path, shell: Shell) -> None:

@@ -20,7 +20,7 @@ from types import TracebackType
 from typing import Any, Final, Self
 
 from sqlalchemy import URL, Table, create_engine, delete, func, insert, select
-from sqlalchemy.exc import SQLAlchemyError
+from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 from sqlalchemy.orm import Session
 
 from arena_server.core.facts import Archived
@@ -28,7 +28,7 @@ from arena_server.core.journal import CONTEST, entry_of
 from arena_server.errors import StoreError
 from arena_server.store import schema
 from arena_server.store.chain import GENESIS
-from arena_server.store.database import APPLICATION_ID, LAYOUT, Database, describe
+from arena_server.store.database import APPLICATION_ID, LAYOUT, Database, describe, no_room
 from arena_server.store.engines import open_engine
 from arena_server.store.head import create_private
 from arena_server.store.journal import pack
@@ -127,6 +127,8 @@ class Archiving:
                     rows = self._connection.execute(select(table).where(mine), execution_options=few)
                     for part in rows.mappings().partitions():
                         copy.execute(insert(table), [dict(row) for row in part])
+        except DBAPIError as error:
+            raise no_room(error.orig or error, to) or error from None
         finally:
             engine.dispose()
         with to.open("rb") as file:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
+import sqlite3
 from contextlib import suppress
 from pathlib import Path
 
 from arena_server.errors import StoreError
-from arena_server.store.database import connect_sqlite
+from arena_server.store.database import connect_sqlite, no_room
 from arena_server.store.head import (
     FILE_MODE,
     HEAD_SUFFIX,
@@ -55,7 +56,10 @@ def _copy(database: Path, part: Path) -> tuple[int, int, list[str]]:
     announced = read_head(database)
     with connect_sqlite(part) as copy:
         with connect_sqlite(database, read_only=is_read_only(database)) as source:
-            source.backup(copy)
+            try:
+                source.backup(copy)
+            except sqlite3.Error as error:
+                raise no_room(error, part.with_name(part.name.removesuffix(PART_SUFFIX))) or error from None
         copy.execute("PRAGMA journal_mode=DELETE")  # one file instead of three
         check_announced(part, announced, copy)
         (damage,) = copy.execute("PRAGMA quick_check(1)").fetchone()

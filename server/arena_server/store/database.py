@@ -5,6 +5,8 @@ Nothing here loads SQLAlchemy, which takes longer than a server has to start.
 
 from __future__ import annotations
 
+import errno
+import os
 import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
@@ -127,6 +129,9 @@ class ContestHeader:
 
 # -- errors
 
+#: The first part of the `-shm` of SQLite, which readers need, too.
+SHARED_BYTES: Final = 32 * 1024
+
 #: What SQLite says of a file that is damaged; our tables always have their columns.
 _DAMAGE = ("malformed", "not a database", "no such table", "no such column", "UTF-8")
 
@@ -141,7 +146,28 @@ def describe(database: Database, error: BaseException) -> str:
     if isinstance(database, Postgres):
         return f"{database}: {_describe_postgres(text)}"
     lost = losses(database) if any(sign in text for sign in _UNREADABLE) else ""
+    if "disk I/O error" in text and _is_full(database):
+        text = "full"
     return f"{database}: {_describe_sqlite(text)}{lost}"
+
+
+def _is_full(database: Path) -> bool:
+    """Whether its disk has no room for the files beside it: SQLite says the same of a broken disk."""
+    try:
+        disk = os.statvfs(database.parent)
+    except OSError:
+        return False
+    return disk.f_bavail * disk.f_frsize < SHARED_BYTES
+
+
+def no_room(error: BaseException, copy: Path) -> OSError | None:
+    """The error of a full disk on which `copy` is written; None for any other one.
+
+    SQLite does not say which file it means, and the database that is read has another disk.
+    """
+    if getattr(error, "sqlite_errorcode", None) != sqlite3.SQLITE_FULL:
+        return None
+    return OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(copy))
 
 
 def _describe_sqlite(text: str) -> str:

@@ -14,6 +14,7 @@ import socket
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from random import Random
@@ -24,12 +25,14 @@ from tests.ports import quiet_port
 from tests.server.host.recording_bots import ONCE, Bots, the_contest
 from tests.server.postgres import cluster
 from tests.server.programs import Gate, Server, arena
-from tests.server.records import shown
+from tests.server.records import keep, shown
 
 from arena_protocol.record_codec import decode
 from arena_protocol.verify import verify
 from arena_server.errors import StoreError
 from arena_server.stats.standings import Row
+from arena_server.store.archiving import Archiving
+from arena_server.store.backup import back_up
 from arena_server.store.database import Database, Postgres
 from arena_server.store.reader import Results
 
@@ -249,14 +252,27 @@ def test_a_disk_that_fails_is_a_clear_stop(tmp_path: Path, undisturbed: Callable
 @pytest.mark.real
 @pytest.mark.skipif(sys.platform != "linux" or os.getuid() != 0, reason="NO FULL DISK: only root mounts one")
 def test_a_full_disk_is_a_clear_stop_and_with_room_again_the_contest_goes_on(
-    tmp_path: Path, undisturbed: Callable[[int], Table]
+    tmp_path: Path, tmp_path_factory: pytest.TempPathFactory, undisturbed: Callable[[int], Table]
 ) -> None:
+    other, copy = tmp_path_factory.mktemp("other") / "arena.db", tmp_path / "copy.db"
+    keep(other, 1, 2)
     mount = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=1m", "arena", tmp_path], check=False)
     if mount.returncode:
         pytest.skip("NO FULL DISK: mount failed")
     try:
         remount: list[str | Path] = ["mount", "-o", "remount,size=100m", tmp_path]
-        line = stopped_and_gone_on(tmp_path, lambda: None, lambda: subprocess.run(remount, check=True))
+
+        def more() -> None:
+            with suppress(OSError), (tmp_path / "filler").open("wb", buffering=0) as file:
+                while file.write(b"x" * 512):
+                    pass
+            with pytest.raises(StoreError, match=rf"^{copy}: cannot be written: No space left on device$"):
+                back_up(other, copy)
+            with Archiving(other, 1) as archive, pytest.raises(OSError, match=rf"No space left .*{copy}"):
+                archive.copy(copy)
+            subprocess.run(remount, check=True)
+
+        line = stopped_and_gone_on(tmp_path, lambda: None, more)
         assert table(tmp_path / "arena.db") == undisturbed(4)
         assert line == "the disk is full; nothing more can be kept"
     finally:
