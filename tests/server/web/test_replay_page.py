@@ -76,7 +76,8 @@ def at_each_ply(page: Page, read: str) -> list[Any]:
 READ_BOARD = """[
   document.querySelector(".stage .board").getAttribute("aria-label"),
   [...document.querySelectorAll(".stage .tiles .tile")].map(
-    (tile) => [tile.getAttribute("transform"), tile.textContent])
+    ({ firstChild: ground, textContent }) =>
+      [`${ground.getAttribute("x")} ${ground.getAttribute("y")}`, textContent])
 ]"""
 
 #: A board has the name of its position once its animation is over.

@@ -21,6 +21,9 @@ const LINES = "lines";
 const SAID_MS = 3000;
 /** Of a quick game slider, marks and graphs are drawn so often: the newest ply is at the end of each. */
 const WHOLE_MS = 5000;
+/** Its list of moves so often, with a ply; LATE_MS after one without another. A row takes a fifth of the frame. */
+const LISTED_MS = 1800;
+const LATE_MS = 2000;
 /** A sentence with a longer name may need two lines. */
 const LONG_NAME = 16;
 
@@ -58,6 +61,7 @@ export class GameView {
       this.controls,
       el("div", { class: "side" }, this.decisive, this.moves.element, this.graphs.element));
     this.saidAt = -Infinity;
+    this.listedAt = -Infinity;
     /** What the marks say that are drawn. */
     this.marked = null;
     this.board.show(timeline.position(this.ply), timeline.ply(this.ply));
@@ -121,8 +125,9 @@ export class GameView {
     this.pause();
     this.#drawWhole();
     this.following = this.following && ply >= this.timeline.length;
-    // What a person asks for is read out.
+    // What a person asks for is read out, and listed.
     this.saidAt = -Infinity;
+    this.listedAt = -Infinity;
     this.go(ply, options);
     this.onjump?.(this.ply);
   }
@@ -155,6 +160,7 @@ export class GameView {
   follow() {
     this.pause();
     this.following = true;
+    this.listedAt = -Infinity;
     this.go(this.timeline.length);
   }
 
@@ -291,8 +297,16 @@ export class GameView {
     this.status.setAttribute("aria-live", isSaid ? "polite" : "off");
     const sentence = this.#sentence(ply);
     if (this.status.textContent !== sentence) this.status.replaceChildren(el(over ? "strong" : "span", {}, sentence));
-    this.moves.show(ply);
+    const isQuick = this.following && timeline.end === null && now - this.listedAt < LISTED_MS;
+    clearTimeout(this.listing);
+    if (isQuick) this.listing = setTimeout(() => this.#showMoves(), LATE_MS);
+    else this.#showMoves();
     this.onply?.(ply);
+  }
+
+  #showMoves() {
+    this.listedAt = performance.now();
+    this.moves.show(this.ply);
   }
 
   /** Clocks are left alone: a note of the mover does not stop its own. */

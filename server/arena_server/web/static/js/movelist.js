@@ -22,9 +22,9 @@ export class MoveList {
     this.ply = 0;
     /** The plies after this one that are in sight, too. */
     this.room = 0;
-    const columns = timeline.info.names.length === 3 ? 3 : 2;
+    this.columns = timeline.info.names.length === 3 ? 3 : 2;
     this.list = el("div",
-      { class: `moves by-${columns}`, role: "list", onkeydown: (event) => this.#key(event) });
+      { class: `moves by-${this.columns}`, role: "list", onkeydown: (event) => this.#key(event) });
     this.rows = [];
     /** The button of the ply that is shown: the one that the tab key reaches. */
     this.current = null;
@@ -44,7 +44,8 @@ export class MoveList {
 
   show(ply) {
     const { timeline, list } = this;
-    const isInSight = ply === this.ply + 1 && this.room-- > 0;
+    this.room -= ply > this.ply ? ply - this.ply : Infinity;
+    const isInSight = this.room >= 0;
     this.ply = ply;
     const [from, to] = windowOf(ply, timeline.length);
     this.#fill(from, to);
@@ -64,7 +65,7 @@ export class MoveList {
       const place = () => row.getBoundingClientRect();
       const { top, bottom, height } = place();
       if (top < box.top || bottom > box.bottom) list.scrollTop += top - box.top - box.height / 2;
-      this.room = Math.floor((box.bottom - place().bottom) / height);
+      this.room = this.columns * Math.floor((box.bottom - place().bottom) / height);
     });
   }
 
@@ -98,7 +99,8 @@ export class MoveList {
     return el("li", { role: "listitem" }, el("button",
       { type: "button", class: classes, tabindex: -1, title, onclick: () => this.onjump(number) },
       el("span", { class: "n" }, String(number)), el("span", { class: "dot" }), el("span", { class: "m" }, move.move),
-      el("span", { class: "p" }, move.points ? signedText(move.points) : ""),
-      el("span", { class: "t" }, faults.join(", ") || t`${meanText(move.time_ms / 1000)} s`)));
+      move.points ? el("span", { class: "p" }, signedText(move.points)) : null,
+      el("span", { class: faults.length ? "t cut" : "t" },
+        faults.join(", ") || t`${meanText(move.time_ms / 1000)} s`)));
   }
 }

@@ -35,14 +35,11 @@ export class LeaningBar {
   }
 }
 
-/**
- * Who has how much of all points: a layer for each seat, of which those before the last end where the next one begins.
- */
+/** Who has how much of all points. Its colours are one ground: a layer that moves takes more of each frame. */
 export class ShareBar {
   constructor(seats) {
-    this.fills = Array.from({ length: seats }, (_, i) => el("i", { class: `s${i + 1}` }));
-    this.labels = this.fills.map(() => el("b"));
-    this.element = el("div", { class: "shares", "aria-hidden": "true" }, ...this.fills.toReversed(), ...this.labels);
+    this.labels = Array.from({ length: seats }, () => el("b"));
+    this.element = el("div", { class: "shares", "aria-hidden": "true" }, ...this.labels);
   }
 
   show(points) {
@@ -50,13 +47,18 @@ export class ShareBar {
     const shares = points.map((value) => Math.max(LEAST_SHARE, sum ? value / sum : 1 / points.length));
     const whole = shares.reduce((a, b) => a + b, 0);
     let end = 0;
-    points.forEach((value, i) => {
+    const parts = points.map((value, i) => {
       // Moved, not made wider: what moves others on the page is counted against it.
       if (i && i < points.length - 1) this.labels[i].style.transform = `translateX(${100 * end}%)`;
       end += shares[i] / whole;
-      if (i < points.length - 1) this.fills[i].style.transform = `translateX(${100 * (end - 1)}%)`;
       setText(this.labels[i], numberText(value));
+      const place = `${Math.round(1000 * end) / 10}%`;
+      const colour = `var(--s${i + 1}) 0`;
+      return i === points.length - 1 ? colour : `${colour} calc(${place} - 2px), var(--panel) 0 ${place}`;
     });
+    const ground = `linear-gradient(90deg, ${parts.join(", ")} 100%)`;
+    if (this.ground !== ground) this.element.style.backgroundImage = ground;
+    this.ground = ground;
   }
 }
 

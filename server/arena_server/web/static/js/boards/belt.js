@@ -11,7 +11,7 @@ const FIRST = 1.5;
 const AFTER = 41;
 
 export class Belt {
-  /** `make(sign)` gives the piece of a sign. */
+  /** `make(sign, x)` gives the piece of a sign with its centre at x. */
   constructor(make) {
     this.make = make;
     this.signs = "";
@@ -33,13 +33,13 @@ export class Belt {
     if (goesOn) rest.firstChild.remove();
     else rest.replaceChildren();
     for (const sign of coming.slice(rest.childElementCount)) {
-      const piece = this.make(sign) ?? svg("g");
-      piece.setAttribute("transform", `translate(${STRIDE * (this.gone + rest.childElementCount)})`);
-      rest.append(piece);
+      rest.append(this.make(sign, STRIDE * (this.gone + rest.childElementCount)));
     }
     const moved = STRIDE * this.gone - AFTER;
     rest.style.transform = `translateX(${-moved}px)`;
-    rest.firstChild?.setAttribute("transform", `translate(${moved}) scale(${FIRST})`);
+    // From its own place, which becomes greater, too.
+    const larger = `translate(${moved - FIRST * STRIDE * this.gone}) scale(${FIRST})`;
+    rest.firstChild?.setAttribute("transform", larger);
     if (coming.length !== this.signs.length) {
       this.strip.setAttribute("viewBox", `-75 -75 ${17 + AFTER + STRIDE * coming.length} 150`);
     }

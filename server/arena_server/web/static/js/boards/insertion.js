@@ -15,11 +15,6 @@ function centre([x, y]) {
   return [CELL * x + CELL / 2, CELL * (SIDE - 1 - y) + CELL / 2];
 }
 
-function place(node, cell) {
-  const [x, y] = centre(cell);
-  node.setAttribute("transform", `translate(${x} ${y})`);
-}
-
 const isOutside = (cell) => cell.some((value) => value < 0 || value >= SIDE);
 
 /** Pictures [colour, cell] as one piece, with the centre of the first one in its middle. */
@@ -27,23 +22,24 @@ function together(pictures) {
   const [left, top] = centre(pictures[0][1]);
   return svg("g", {}, ...pictures.map(([colour, cell]) => {
     const [x, y] = centre(cell);
-    const picture = tile(colour);
-    picture.setAttribute("transform", `translate(${x - left} ${y - top})`);
-    return picture;
+    return tile(colour, x - left, y - top);
   }));
 }
 
-/** Where the rim has move number `move`, and the angle of its arrow. */
+/** Where the rim has move number `move`, and the way into the board as [x, y]. */
 function rimPlace(move) {
-  if (move <= 5) return [-38, CELL * (5 - move) + CELL / 2, 90];
-  if (move <= 10) return [CELL * (move - 6) + CELL / 2, -38, 180];
-  return [CELL * SIDE + 38, CELL * (move - 11) + CELL / 2, 270];
+  if (move <= 5) return [-38, CELL * (5 - move) + CELL / 2, [1, 0]];
+  if (move <= 10) return [CELL * (move - 6) + CELL / 2, -38, [0, 1]];
+  return [CELL * SIDE + 38, CELL * (move - 11) + CELL / 2, [-1, 0]];
 }
+
+/** The corners of an arrow, [along its way, beside it]. */
+const ARROW = [[-20, -24], [26, 0], [-20, 24]];
 
 /** Where the mark of an expected move stands: on a shoulder of its arrow. */
 const PLANNED = new Map(Array.from({ length: 15 }, (_, i) => {
-  const [x, y, angle] = rimPlace(i + 1);
-  return [String(i + 1), angle === 180 ? [x + 32, y - 12] : [x - Math.sign(x) * 14, y - 32]];
+  const [x, y, [, down]] = rimPlace(i + 1);
+  return [String(i + 1), down ? [x + 32, y - 12] : [x - Math.sign(x) * 14, y - 32]];
 }));
 
 /** For each picture that is cleared. */
@@ -93,13 +89,13 @@ export class InsertionBoard {
   }
 
   #rimMark(move) {
-    const [x, y, angle] = rimPlace(move);
-    return svg("g",
-      { class: "rim", transform: `translate(${x} ${y})`, "data-move": move,
-        onclick: (event) => this.onmove?.(String(move), event) },
-      svg("rect", { class: "hit", x: -34, y: -34, width: 68, height: 68, rx: 12 }),
-      svg("path", { class: "arrow", d: "M-24 20 L0 -26 L24 20 Z", transform: `rotate(${angle})` }),
-      svg("text", { y: 8 }, String(move)));
+    const [x, y, [right, down]] = rimPlace(move);
+    const points = ARROW.map(([along, beside]) =>
+      `${x + along * right - beside * down},${y + along * down + beside * right}`);
+    return svg("g", { class: "rim", "data-move": move, onclick: (event) => this.onmove?.(String(move), event) },
+      svg("rect", { class: "hit", x: x - 34, y: y - 34, width: 68, height: 68, rx: 12 }),
+      svg("polygon", { class: "arrow", points: points.join(" ") }),
+      svg("text", { x, y: y + 8 }, String(move)));
   }
 
   describe(position) {
@@ -139,9 +135,8 @@ export class InsertionBoard {
   }
 
   #put(colour, cell) {
-    const node = tile(colour);
+    const node = tile(colour, ...centre(cell));
     node.dataset.colour = colour;
-    place(node, cell);
     this.tiles.append(node);
     this.nodes.set(String(cell), node);
     return node;
@@ -195,7 +190,7 @@ export class InsertionBoard {
 
   #move(paths, ms) {
     const moved = paths.map(({ colour, cells }) =>
-      ({ colour, cells, node: isOutside(cells[0]) ? this.#put(colour, cells[0]) : this.nodes.get(String(cells[0])) }));
+      ({ colour, cells, node: this.nodes.get(String(cells[0])) }));
     for (const { cells } of paths) this.nodes.delete(String(cells[0]));
     const alike = new Map();
     for (const each of moved) {
@@ -208,10 +203,10 @@ export class InsertionBoard {
 
   /** Pictures that move alike fly as one layer. */
   #fly(group, ms) {
-    for (const { cells, node } of group) {
-      place(node, cells.at(-1));
-      this.nodes.set(String(cells.at(-1)), node);
-      node.setAttribute("visibility", "hidden");
+    for (const each of group) {
+      each.node?.remove();
+      each.node = this.#put(each.colour, each.cells.at(-1));
+      each.node.setAttribute("visibility", "hidden");
     }
     const [{ cells }] = group;
     const points = cells.map(centre);

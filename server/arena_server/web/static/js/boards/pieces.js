@@ -28,15 +28,16 @@ const SHAPES = [
     [-0.38, 0.38], [-1, 0.38], [-1, -0.38], [-0.38, -0.38]]),
 ];
 
-const tiles = [];
-
-/** A picture of insertion. To copy one takes less than to make it. */
-export function tile(colour) {
-  tiles[colour] ??= svg("g", { class: "tile" },
-    svg("rect", { class: `c${colour}`, x: -46, y: -46, width: 92, height: 92, rx: 14 }),
-    svg("g", { class: "shape" }, SHAPES[colour](0, 0, 32)),
-    svg("text", { class: "digit", y: 10 }, String(colour)));
-  return tiles[colour].cloneNode(true);
+/**
+ * A picture of insertion with its centre at x, y. The place is in the numbers of its parts: each `transform` of a
+ * drawing is a step of its own in every frame, and those of board and belt took a third of it.
+ */
+export function tile(colour, x = 0, y = 0) {
+  const shape = SHAPES[colour](x, y, 32);
+  shape.setAttribute("class", "shape");
+  return svg("g", { class: "tile" },
+    svg("rect", { class: `c${colour}`, x: x - 46, y: y - 46, width: 92, height: 92, rx: 14 }), shape,
+    svg("text", { class: "digit", x, y: y + 10 }, String(colour)));
 }
 
 /** The holes of discs, so that seats differ by more than their hue; `cli/arena_cli/picture.py` has the same. */

@@ -40,7 +40,8 @@ export class SceneBoard {
     this.plans = svg("g", { class: "plans" });
     this.element.append(this.plans);
     this.#frame(this.labels.map(({ label: [x, y, , , style] }) => [x, y, style]));
-    this.belt = new Belt((sign) => piece(sign, layout.styles[sign]));
+    this.belt = new Belt((sign, x) =>
+      svg("g", {}, svg("g", { transform: `translate(${x})` }, piece(sign, layout.styles[sign]))));
     this.extra = el("div", { class: "belt-box", hidden: true }, this.belt.element);
     this.turn = 0;
     /** The cells that have a mark, with its style. */
