@@ -126,7 +126,7 @@ def test_a_contest_is_shown_to_its_final_totals(pages: Watched, tmp_path: Path) 
         first = [row for row in rows if row.rank == 1]
         words = f"{', '.join(row.name for row in first)} {'is' if len(first) == 1 else 'are'} first with"
         value = f"{first[0].points:,} points in 4 games"
-        assert page.locator(".leader").inner_text() == f"{words} {value}"
+        assert page.locator(".leader").text_content() == f"{words} {value}"
         assert page.locator("progress").evaluate("bar => [bar.value, bar.max]") == [6, 6]
         assert page.locator(".happens .latest a").count() == 3
         assert [cell.inner_text() for cell in page.locator(".cross thead th").all()] == ["1", "2", "3"]
@@ -477,6 +477,10 @@ def test_tv_shows_a_game_and_goes_on_to_the_next(pages: Watched, tmp_path: Path)
         phone = pages.open(f"{server.url}/tv", PHONE)
         phone.locator(".tv .status", has_text="Game g2, ply 1").wait_for()
         assert phone.evaluate("document.documentElement.scrollWidth <= innerWidth")
+        board = phone.locator(".tv-board .board").bounding_box()
+        assert board is not None
+        assert board["width"] >= 0.8 * PHONE[0], "the board takes the width"
+        assert phone.evaluate("document.documentElement.scrollHeight") == PHONE[1]
         pages.shoot(phone, "tv-phone")
         play(persons[::-1], range(2, 5))
         phone.locator(".tv .status", has_text=OVER).wait_for()

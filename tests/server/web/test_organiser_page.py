@@ -22,6 +22,16 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.real
 
 
+#: Whether all buttons of the tables are in view beside the longest names.
+LONG_NAMES = """(() => {
+  for (const name of document.querySelectorAll("td bdi")) {
+    name.textContent = "N".repeat(name.closest(".name-cell") ? 32 : 60);
+  }
+  const fits = (box) => box.scrollWidth <= box.clientWidth && box.getBoundingClientRect().right <= innerWidth;
+  return [...document.querySelectorAll(".scroll:has(.orders)")].every(fits);
+})()"""
+
+
 def with_workers(route: Route) -> None:
     """Answer as a server with workers."""
     benches = [
@@ -52,12 +62,10 @@ def test_the_organiser_gives_orders_on_the_page(pages: Watched, tmp_path: Path) 
         page.set_viewport_size({"width": PHONE[0], "height": PHONE[1]})
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
         pages.shoot(page, "organiser-phone")
-        # Each row is a card: its buttons are in view without scrolling.
-        assert page.evaluate(
-            "[...document.querySelectorAll('.orders button')]"
-            ".every((each) => each.getBoundingClientRect().right <= innerWidth)"
-        )
-        page.set_viewport_size({"width": DESKTOP[0], "height": DESKTOP[1]})
+        # Each row is a card there: its buttons are in view without scrolling, beside any name and author.
+        for width in (PHONE[0], 844, DESKTOP[0]):
+            page.set_viewport_size({"width": width, "height": DESKTOP[1]})
+            assert page.evaluate(LONG_NAMES), width
         page.get_by_role("button", name="Pause").click()
         page.get_by_role("button", name="Resume").click()
         page.get_by_role("button", name="Pause").wait_for()

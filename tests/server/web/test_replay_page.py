@@ -182,6 +182,10 @@ def test_every_game_is_shown_and_verifies(pages: Watched, site: str, game: str) 
 def test_on_a_phone(pages: Watched, site: str, game: str) -> None:
     page = show(pages, site, GAMES[game], PHONE)
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    assert page.locator(".site nav").evaluate("nav => nav.scrollWidth <= nav.clientWidth")
+    # A long name has the row of its card to itself, but for the points.
+    wide = "card => card.querySelector('h2').offsetWidth / card.offsetWidth"
+    assert min(page.locator(".seat").evaluate_all(f"cards => cards.map({wide})")) > 0.6
     assert_in_one_window(page, PHONE[1])
     first, board, second = (box_of(page, part) for part in (".seat.s1", ".stage .board", ".seat.s2"))
     assert first["y"] + first["height"] <= board["y"]

@@ -176,6 +176,37 @@ def test_what_the_table_ranks_by_stands_out(
     assert page.locator(".standings td b").all_inner_texts() == bold
 
 
+#: What of the head of a contest ends outside its box: links to the latest results, and what the leader has.
+OUTSIDE = """[...document.querySelectorAll(".latest a, .leader > *")].filter((part) => {
+  const [box, own] = [part.parentElement, part].map((each) => each.getBoundingClientRect());
+  return own.right > box.right + 1 || own.bottom > box.bottom + 1
+    || !part.matches(".who, .latest a") && part.scrollWidth > part.clientWidth;
+}).map((part) => part.textContent)"""
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("size", [PHONE, (844, 390), (1280, 800)])
+def test_the_head_of_a_contest_is_whole_beside_the_longest_names(
+    size: tuple[int, int], tmp_path: Path, pages: Watched
+) -> None:
+    """The name of the leader gives way, and so do the results before the latest one."""
+    names = ["Wolfgang-Amadeus-Mozart-engin-01", "n" * 32]
+    row: dict[str, Any] = {"points": 1485, "games": 10, "mean": 148.5, "wins": 5, "faults": {}}
+    standings = [{"rank": n + 1, "bot": name, **row, "games": 10 + n} for n, name in enumerate(names)]
+    over = [[f"g{n}", [0, 1], [1000, 900], "complete", 9, 0, [], [1, 1]] for n in range(1, 4)]
+    listed = {"games": 3, "chunk": 9}
+    counts: dict[str, Any] = {"games": 3, "games_played": 3, "list": listed, "format": "round-robin"}
+    documents = {"contests/1/games-0.json": over}
+    page = pages.open(written(tmp_path, standings, documents=documents, **counts).as_uri(), size)
+    page.locator(".latest a").nth(2).wait_for(state="attached")
+    assert "points a game in 10 games" in (page.locator(".leader").text_content() or "")
+    assert page.evaluate(OUTSIDE) == []
+    first = page.locator(".latest a").first.bounding_box()
+    assert first is not None
+    assert first["width"] > 200
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
 @pytest.mark.soak
 def test_the_cards_of_a_swiss(tmp_path: Path, pages: Watched) -> None:
     """A column a round in the standings, and the cards, folded up; each field is a link to its games."""

@@ -243,7 +243,7 @@ function draw(status) {
   const leave = () => { useToken(null); askForToken(); };
   main.replaceChildren(
     el("div", { class: "title" }, parts.title,
-      others.length ? el("p", { class: "latest" }, t`Other contests: `, ...others) : null,
+      others.length ? el("p", { class: "sub facts" }, t`Other contests: `, ...others) : null,
       parts.sub, parts.waiting, parts.gate, about),
     // In sight of each button on the page.
     el("div", { class: "outcome" }, done, message),

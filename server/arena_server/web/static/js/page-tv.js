@@ -22,7 +22,7 @@ const main = document.getElementById("main");
 /** The menu goes away when the pointer has not moved for so long. */
 const IDLE_MS = 3000;
 /** The windows in which the style sheet lays the menu over the page. */
-const LOW = "(max-height: 700px) and (min-aspect-ratio: 1)";
+const LOW = "(max-width: 800px) and (max-aspect-ratio: 1), (max-height: 700px) and (min-aspect-ratio: 1)";
 /** Without a running game for so long the highlights are shown; at once when the contest is over. */
 const PROGRAMME_MS = 10_000;
 const state = { shown: null, live: null, gains: new Map(), totals: new Map(), games: [], until: 0, contest: null,
@@ -167,8 +167,8 @@ function overText(contest, standings) {
 }
 
 /**
- * The menu is there while the pointer moves or a key is pressed, and at first, unless it lies over the board: in a low
- * window.
+ * The menu is there while the pointer moves or a key is pressed, and at first, unless it lies over the game: on a phone
+ * or in a low window.
  */
 function hideMenu() {
   let timer = null;

@@ -40,7 +40,8 @@ export function showLeader(element, contest) {
   const text = contest.standings ? leaderText(contest) : "";
   const names = text && firstNames(contest);
   // In all languages the names stand first.
-  element.replaceChildren(...(text ? [el("span", { class: "who" }, bdi(names)), text.slice(names.length)] : []));
+  element.replaceChildren(...(text
+    ? [el("span", { class: "who" }, bdi(names)), el("span", {}, text.slice(names.length))] : []));
   element.title = text;
 }
 
@@ -64,6 +65,9 @@ export function progress(contest, stands = null) {
 /** The newest results, each a link to the end of its game. */
 export function latest(contest, rows) {
   const found = rows.slice(-LATEST).reverse().filter((row) => row.end !== "void");
-  return found.flatMap((row) => [" ", el("a", { href: gameLink(contest.id, row.id, row.plies) },
-    `${row.id}: ${resultText(row.seats.map((bot) => contest.bots[bot]), row.totals, row.end, !contest.decided)}`)]);
+  return found.flatMap((row) => {
+    const result = resultText(row.seats.map((bot) => contest.bots[bot]), row.totals, row.end, !contest.decided);
+    const text = `${row.id}: ${result}`;
+    return [" ", el("a", { href: gameLink(contest.id, row.id, row.plies), title: text }, text)];
+  });
 }

@@ -85,7 +85,8 @@ const moveText = (ms) => (ms === null ? "" : ms < 1000 ? t`${ms} ms` : t`${meanT
 function authorText({ author, language, owner, url }) {
   const whose = author && owner && author !== owner ? t`for ${owner}` : "";
   const text = [apart(author || owner), language && `(${language})`, whose].filter(Boolean).join(" ");
-  return /^https?:[/][/]/.test(url) ? el("a", { href: url, rel: "noreferrer" }, bdi(text || url)) : bdi(text);
+  if (/^https?:[/][/]/.test(url)) return el("a", { href: url, rel: "noreferrer" }, bdi(text || url));
+  return text ? bdi(text) : "";
 }
 
 /** The workers that play the games (--on): how fast they are, and which is unlike the others; null without one. */
