@@ -11,7 +11,7 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 #: Separates our advisory locks on PostgreSQL from those of other programs: "Aren".
 LOCK_CLASS: Final = 0x4172656E
 LOCK_SUFFIX: Final = "-locks"
-#: The number of the lock of `BeginLock`; contests count from 1.
-BEGINNING: Final = 0
+#: The number of the lock of `BeginLock`: contests count from 1, and `ContestStore` has 0 on PostgreSQL.
+BEGINNING: Final = 0x7FFFFFFF
 #: How long a server may take to begin its contests before another one that waits for it gives up.
 BEGIN_WAIT_S: Final = 30.0
 BEGIN_STEP_S: Final = 0.05
@@ -118,7 +118,8 @@ class BeginLock:
     def release(self) -> None:
         """Let another server begin its contests; a second call does nothing."""
         _unlock(self._held)
-        self._stack.close()
+        with suppress(StoreError):  # the connection was lost, and the lock with it
+            self._stack.close()
 
 
 def _lock(path: Path, byte: int, held: list[tuple[Path, int]]) -> bool:
