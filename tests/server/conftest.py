@@ -22,12 +22,15 @@ def postgres() -> Iterator[Cluster]:
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
-def database(request: pytest.FixtureRequest, tmp_path: Path) -> Database:
+def database(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Database]:
     """An empty database of each kind in turn."""
     if request.param == "sqlite":
-        return tmp_path / "arena.db"
+        yield tmp_path / "arena.db"
+        return
     running: Cluster = request.getfixturevalue("postgres")
-    return running.database()
+    database = running.database()
+    yield database
+    running.drop(database)
 
 
 @pytest.fixture
