@@ -48,9 +48,9 @@ from arena_server.core.replay import restore
 from arena_server.stats.results import PastGame
 from arena_server.terms.config import ContestConfig
 
-_LATE: Final = "its lease has ended"
+LATE: Final = "its lease has ended"
 _SILENT: Final = "it was silent"
-_EXCLUDED: Final = "nothing of this worker counts"
+EXCLUDED: Final = "nothing of this worker counts"
 
 
 @dataclass(slots=True, eq=False)
@@ -192,7 +192,7 @@ class LeasedGames(GameManager, Part):
         lease = self._leases.get(number_of(event.game_id))
         if lease is None or not lease.out or lease.fence != event.fence:
             if isinstance(event, Returned):
-                self._refuse(event, _LATE)
+                self._refuse(event, LATE)
             return
         match event:
             case Renewed():
@@ -226,8 +226,8 @@ class LeasedGames(GameManager, Part):
     def _take(self, lease: Lease, event: Returned, now: int) -> None:
         """Accept the record of the game, or have another worker play it."""
         if event.worker in self._excluded:
-            self._refuse(event, _EXCLUDED)
-            self._give_to_another(lease, event.worker, _EXCLUDED, now)
+            self._refuse(event, EXCLUDED)
+            self._give_to_another(lease, event.worker, EXCLUDED, now)
             return
         live = lease.live
         try:

@@ -15,8 +15,9 @@ from arena_protocol.record_codec import decode
 from arena_server.core.deal import game_id, number_of
 from arena_server.core.effects import Assign, ExcludeWorker, Withdraw
 from arena_server.core.events import Capacity, Command, NotPlayed, PlayedBy, Renewed, Returned
-from arena_server.core.log_events import BotReplaced, LogEvent
+from arena_server.core.log_events import BotReplaced, LogEvent, ResultRefused, ResultReturned
 from arena_server.core.orders import VOID_WORKER
+from arena_server.core.parts.leases import EXCLUDED, LATE
 from arena_server.errors import ArenaError
 from arena_server.host.log_events import (
     WorkerMeasured,
@@ -73,6 +74,8 @@ class Dispatcher(PlayedElsewhere):
         self._lost = LostGames(set(workers.bots))
         #: The workers of which a failed game was named.
         self._named: set[str] = set()
+        #: The bots of each game of which a result was passed on.
+        self._returned: dict[str, list[str]] = {}
         self._closed = False
         self._opening: asyncio.Task[None] | None = None
         self._finding: set[asyncio.Task[None]] = set()
@@ -127,8 +130,16 @@ class Dispatcher(PlayedElsewhere):
             self._name_all(found.found)
 
     def happened(self, event: LogEvent) -> None:
-        if isinstance(event, BotReplaced):
-            self._lost.replaced(event.bot)
+        match event:
+            case BotReplaced():
+                self._lost.replaced(event.bot)
+            case ResultReturned(game, names, worker):
+                self._returned.pop(game, None)
+                self._judge(self._lost.played(game, names, worker), game, worker, "")
+            case ResultRefused(game, _, worker, reason) if reason not in (LATE, EXCLUDED):
+                # Another worker has the game already, and no bot is to blame for what is not true.
+                problem = f"its result was refused: {reason}"
+                self._failed_there(worker, game, self._returned.pop(game), problem, fatal=False)
 
     def carry_out(self, errand: Errand) -> bool:
         match errand:
@@ -294,19 +305,28 @@ class Dispatcher(PlayedElsewhere):
             self._report_capacity()
 
     def _accept(self, job: GameJob, result: Returned) -> None:
+        """Pass a result on; `happened` gets the verdict of the contest."""
+        self._returned[job.game_id] = _names(job)
         self._feed(result)
-        verdict = self._lost.played(job.game_id, _names(job), result.worker)
-        self._judge(verdict, job.game_id, result.worker, "")
+
+    def _failed_there(
+        self, worker: str, game: str, names: Collection[str], problem: str, *, fatal: bool
+    ) -> bool:
+        """Name a worker of which a game has failed, once; whether it is excluded for its failures."""
+        if worker not in self._named:
+            self._named.add(worker)
+            self._log(WorkerMessage(worker, f"game {game} failed there: {problem}"))
+        is_to_blame = self._lost.failed(worker, names) or fatal
+        if is_to_blame:
+            self._expel(worker, f"its games fail, and others play them: {problem}")
+        return is_to_blame
 
     def _give_back(self, job: GameJob, worker: str, problem: str, *, fatal: bool = False) -> None:
-        if problem != HANDED_BACK:
-            if worker not in self._named:
-                self._named.add(worker)
-                self._log(WorkerMessage(worker, f"game {job.game_id} failed there: {problem}"))
-            if self._lost.failed(worker, _names(job)) or fatal:
-                self._expel(worker, f"its games fail, and others play them: {problem}")
-                self._feed(NotPlayed(job.game_id, job.fence, worker, problem))
-                return
+        if problem != HANDED_BACK and self._failed_there(
+            worker, job.game_id, _names(job), problem, fatal=fatal
+        ):
+            self._feed(NotPlayed(job.game_id, job.fence, worker, problem))
+            return
         verdict = self._lost.given_back(
             job.game_id, _names(job), worker, len(self._benches.keys() - self._excluded)
         )

@@ -15,6 +15,8 @@ from tests.slices import rows
 from arena_protocol.record import GameRecord
 from arena_protocol.record_codec import encode
 from arena_server.core.events import Capacity, Command, Event, NotPlayed, Renewed, Returned
+from arena_server.core.log_events import LogEvent, ResultRefused, ResultReturned
+from arena_server.core.parts.leases import EXCLUDED, LATE
 from arena_server.errors import ArenaError
 from arena_server.places.base import LocalBot
 from arena_server.places.workers.audit import MOST_WAITING, Audits, Suspicions
@@ -178,17 +180,26 @@ async def test_the_games_of_a_suspect_are_all_played_twice_and_a_share_of_the_ot
 
 
 class Contest(SimpleNamespace):
-    """What a dispatcher does to its contest."""
+    """What a dispatcher does to its contest, which accepts all results but those of workers that `lie`."""
+
+    dispatcher: Dispatcher
 
     def __init__(self) -> None:
         super().__init__(spec=SimpleNamespace(config=ContestConfig(name="test", seed=0)), database=None)
         self.results = 0
+        self.lie: dict[str, str] = {}
         self.events: list[Event] = []
         self.lines: list[str] = []
         self.failed: list[str] = []
 
     def feed(self, event: Event) -> None:
         self.events.append(event)
+        if isinstance(event, Returned):
+            if reason := self.lie.get(event.worker):
+                answer: LogEvent = ResultRefused(event.game_id, event.fence, event.worker, reason)
+            else:
+                answer = ResultReturned(event.game_id, event.record.names, event.worker, event.host)
+            self.dispatcher.happened(answer)
 
     def log(self, event: Any) -> None:
         self.lines.append(f"{event.worker}: {event.text}")
@@ -204,7 +215,8 @@ def dispatched(audit: AuditTerms | None = None, names: tuple[str, ...] = BOTS) -
     contest = Contest()
     bots = {name: LocalBot(name, ["true"], "") for name in names}
     workers = Workers(pool=Pool(), bots=bots, engines={}, lease_ms=1, audit=audit)
-    return contest, Dispatcher(workers, cast(Any, contest))
+    contest.dispatcher = Dispatcher(workers, cast(Any, contest))
+    return contest, contest.dispatcher
 
 
 def of(game: str, names: tuple[str, ...] = BOTS) -> GameJob:
@@ -256,6 +268,23 @@ def test_a_worker_whose_games_fail_is_named_once_and_excluded() -> None:
     dispatcher._excluded.add("w1")
     dispatcher.ended(of("g9"), LOST, "w1", "box")
     assert len(contest.of(Command)) == 1
+
+
+def test_a_worker_whose_results_are_refused_is_named_once_and_excluded() -> None:
+    contest, dispatcher = dispatched()
+    dispatcher.ended(of("g0"), PLAYED, "w2", "box")
+    contest.lie = {"w1": "of other totals", "w3": LATE, "w4": EXCLUDED}
+    for number in range(MOST_FAILURES):
+        for worker in ("w1", "w3", "w4"):
+            dispatcher.ended(of(f"g{number}"), PLAYED, worker, "box")
+    assert contest.lines == [
+        "w1: game g0 failed there: its result was refused: of other totals",
+        "w1: it is excluded, and its games are played again: its games fail, and others play them: "
+        "its result was refused: of other totals",
+    ]
+    assert [(each.verb, each.target) for each in contest.of(Command)] == [("void-worker", "w1")]
+    assert contest.of(NotPlayed) == []
+    assert not dispatcher._lost.others_play("w2"), "what is refused is no game that was played"
 
 
 def test_what_one_worker_cannot_do_and_another_can_ends_no_contest() -> None:

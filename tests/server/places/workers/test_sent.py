@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import Any, cast
 
 from tests.server.core.lease_harness import played
-from tests.server.places.workers.test_audit import Pool
-from tests.server.places.workers.test_blame import Contest
+from tests.server.places.workers.test_audit import Contest, Pool
 
 from arena_protocol.record_codec import encode
 from arena_server.core.deal import Setting
@@ -41,7 +40,8 @@ def dispatched() -> tuple[Contest, Pool, Dispatcher]:
         far=True,
         saved=lambda bot, image: f"/{bot}/{image[7:]}.tar",
     )
-    return contest, pool, Dispatcher(workers, cast(Any, contest))
+    contest.dispatcher = Dispatcher(workers, cast(Any, contest))
+    return contest, pool, contest.dispatcher
 
 
 def setting(number: int, names: tuple[str, ...] = NAMES) -> Setting:
