@@ -13,6 +13,7 @@ sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
 import learn_patterns
 
 
+@pytest.mark.soak
 def test_learning_is_the_same_again_and_who_sees_further_scores_more(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -8,6 +8,7 @@ import time
 from pathlib import Path
 
 import pytest
+from tests.slices import rows
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks" / "rivals"))
 
@@ -37,7 +38,7 @@ def test_no_rival_is_both_tuned_on_and_held_out() -> None:
     )
 
 
-@pytest.mark.parametrize("kind", [*TUNED, *HELD_OUT, *SAMPLERS, *OTHERS], ids=lambda kind: kind.name)
+@pytest.mark.parametrize("kind", rows([*TUNED, *HELD_OUT, *SAMPLERS, *OTHERS], 4), ids=lambda kind: kind.name)
 def test_a_rival_plays_whole_games_and_the_same_again_for_a_seed(kind: type[Rival]) -> None:
     games = []
     for _ in range(2):

@@ -238,7 +238,7 @@ def test_the_ladders_of_this_version(path: Path) -> None:
         assert 0 < one.margin < 250
 
 
-@pytest.mark.parametrize("path", sorted(FOLDER.glob("*.json")), ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", rows(sorted(FOLDER.glob("*.json")), 3), ids=lambda path: path.stem)
 def test_players_of_every_strength_find_their_rung(path: Path) -> None:
     """Players that draw lots: the interval has the rating, and two climbs end side by side."""
     ladder, draws = RatedLadder.read(path), DRAWS.get(path.stem, 0.0)
@@ -261,7 +261,7 @@ def _proofs(every: int) -> list[tuple[str, int]]:
     return [(game, at) for game, size in sizes.items() for at in range(0, size - 1, every)]
 
 
-@pytest.mark.parametrize(("game", "at"), _proofs(10))
+@pytest.mark.parametrize(("game", "at"), rows(_proofs(10), 3))
 def test_the_rungs_play_as_when_they_were_rated(game: str, at: int) -> None:
     """An engine that has changed is to be rated again, by `benchmarks/climb_ladder.py`."""
     ladder = RatedLadder.of(game, None)

@@ -59,7 +59,7 @@ def decided(form: str, options: dict[str, Any], seed: int) -> ContestHarness:
 
 
 @pytest.mark.parametrize(
-    ("form", "options", "seed"), slices.rows(((*each, seed) for each in FORMS for seed in range(3)), 5)
+    ("form", "options", "seed"), slices.rows(((*each, seed) for each in FORMS for seed in range(3)), 7)
 )
 def test_all_channels_show_the_table_of_the_server_and_verify_agrees(
     form: str,

@@ -175,7 +175,7 @@ def test_a_forfeit_has_the_points_of_its_result() -> None:
     assert marks(scene) == [("wins", SEATS[1])]
 
 
-@pytest.mark.parametrize("name", rows(sorted(GAMES), 2))
+@pytest.mark.parametrize("name", rows(sorted(GAMES), 3))
 def test_the_picture_of_a_link_has_the_size_and_the_colours_of_the_page(name: str) -> None:
     record = played(name, 4)
     assert link_painter() is link_png

@@ -344,8 +344,10 @@ class TestInterrupted:
         "how",
         [
             signal.SIGINT,
-            signal.SIGHUP,
-            *(pytest.param(each, marks=pytest.mark.soak) for each in (signal.SIGTERM, signal.SIGQUIT)),
+            *(
+                pytest.param(each, marks=pytest.mark.soak)
+                for each in (signal.SIGHUP, signal.SIGTERM, signal.SIGQUIT)
+            ),
         ],
     )
     def test_results_so_far_are_kept_and_printed(self, tmp_path: Path, how: int) -> None:

@@ -11,6 +11,7 @@ from tests.server.core.contest_harness import ContestHarness, play_on
 from tests.server.core.formats.test_rounds import DRAWING
 from tests.server.programs import Shell
 from tests.server.records import keep_played
+from tests.slices import rows
 
 from arena_server.store.database import ContestHeader
 
@@ -44,7 +45,7 @@ def change(path: Path, change: Any) -> None:
     path.write_text(json.dumps(chain))
 
 
-@pytest.mark.parametrize("exported", [(name,) for name in DRAWING], indirect=True)
+@pytest.mark.parametrize("exported", rows([((name,),) for name in DRAWING], 2), indirect=True)
 def test_a_true_export(exported: Path, shell: Shell) -> None:
     assert shell("verify", "records").code == 0
 

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 from tests.server.programs import arena
+from tests.slices import rows
 
 from arena_client import GameView
 from arena_client.scripted import create
@@ -61,7 +62,7 @@ def referee(connection: Connection) -> None:
 
 
 @pytest.mark.real
-@pytest.mark.parametrize("number", range(len(PROGRAMS)))
+@pytest.mark.parametrize("number", rows(range(len(PROGRAMS)), 2))
 def test_the_programs_of_the_page_play_a_game(server: FakeServer, tmp_path: Path, number: int) -> None:
     program = tmp_path / "mybot.py"
     program.write_text(PROGRAMS[number], encoding="utf-8")

@@ -15,6 +15,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.server.programs import PATIENCE_S, arena, inside
+from tests.slices import rows
 
 ROOT = Path(__file__).resolve().parents[2]
 TEXT = (ROOT / "docs" / "bot-author.txt").read_text(encoding="utf-8")
@@ -74,7 +75,7 @@ def test_it_leads_to_no_other_page() -> None:
 
 
 @pytest.mark.real
-@pytest.mark.parametrize("number", range(len(PROGRAMS)))
+@pytest.mark.parametrize("number", rows(range(len(PROGRAMS)), 3))
 def test_the_programs_play_the_contest_of_the_text(number: int, tmp_path: Path) -> None:
     (tmp_path / "mybot.py").write_text(PROGRAMS[number], encoding="utf-8")
     short = CONTEST.replace('name = "try"', 'name = "try"\ngames_per_pair = 2\n[game]\nplies = 30')

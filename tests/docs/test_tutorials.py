@@ -122,6 +122,7 @@ def test_the_tutorial_of_organisers(shell: Shell) -> None:
     assert (shell.folder / "public" / "index.html").is_file()
 
 
+@pytest.mark.soak
 def test_the_page_of_organisers(shell: Shell) -> None:
     """A season: a ladder, a round-robin and a knockout in one database."""
     assert shell.play("organise.md") == 13
@@ -132,6 +133,7 @@ def test_the_page_of_seasons(shell: Shell) -> None:
     assert shell.play("seasons.md") == 5
 
 
+@pytest.mark.soak
 def test_the_page_of_a_class(shell: Shell) -> None:
     assert shell.play("class.md") == 18
     assert (shell.folder / "cards.html").read_text(encoding="utf-8").count("<article>") == 2

@@ -14,6 +14,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from tests.slices import rows
 
 from arena_client import asyncio_client
 from arena_client.bot import Bot, GameView
@@ -111,7 +112,7 @@ def test_a_server_stopped_beyond_the_limit_voids_the_game_and_plays_it_again(tmp
     assert (records[2].names, records[2].board) == (records[0].names, records[0].board)
 
 
-@pytest.mark.parametrize("jump", [HOUR, -HOUR])
+@pytest.mark.parametrize("jump", rows([HOUR, -HOUR], 2))
 def test_setting_the_wall_clock_gives_no_time_and_takes_none(jump: int, tmp_path: Path) -> None:
     program = (sys.executable, "-c", JUMPY.format(jump=jump))
     with Server(config("30s"), tmp_path, program=program) as server:

@@ -157,7 +157,7 @@ A_SECRET = r"has the (seed|nonce|sequence) at [\d.]+ s of a deal played in g\d+"
             (10, _share_at_once, NAMED),
             (15, _name_in_records, r"the page of g\d+ is shown \[.*\] in "),
         ],
-        every=7,
+        every=9,
     ),
 )
 def test_a_server_that_is_broken_on_purpose_is_found(

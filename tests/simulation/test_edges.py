@@ -16,7 +16,7 @@ from tests.slices import all_of
 
 PAIRS = list(product(MOMENTS, SCRIPTS))
 #: Of the pairs of a moment and a script, for `make test`.
-SHORT = 24
+SHORT = 12
 #: Of those, in which all readers of the database are asked at each order, and at the second start.
 LOOKED = 1
 #: Fields, terms and deaths of each pair in the soak run.

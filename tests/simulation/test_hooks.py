@@ -124,7 +124,7 @@ def _begin_again_with_the_newest(patch: pytest.MonkeyPatch) -> None:
             (_take_every_answer_for_yes, r"place \d+ came where \d+ is next"),
             (_begin_again_with_the_newest, r"place \d+ came where \d+ is next"),
         ],
-        2,
+        6,
     ),
 )
 def test_a_delivery_that_is_broken_on_purpose_is_found(

@@ -73,7 +73,7 @@ def check(world: World, *, paired: bool = False) -> None:
 
 
 @pytest.mark.parametrize("every", rows([34, 17], 2))
-@pytest.mark.parametrize("deals", ["fresh", "paired"])
+@pytest.mark.parametrize("deals", rows(["paired", "fresh"], 2))
 def test_killed_at_boundaries_it_plays_all_games_once(deals: str, every: int) -> None:
     whole, boundaries = play(STEADY, deals=deals)
     check(whole, paired=deals == "paired")

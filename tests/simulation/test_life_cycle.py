@@ -95,7 +95,7 @@ def test_killed_at_every_boundary(part: int) -> None:
 @pytest.mark.parametrize("kills", rows([1, 10], 2))
 @pytest.mark.parametrize(
     ("name", "options"),
-    [("gauntlet", {"challengers": 2}), ("ladder", {"games": 30}), ("swiss", {"rounds": 2})],
+    rows([("swiss", {"rounds": 2}), ("gauntlet", {"challengers": 2}), ("ladder", {"games": 30})], 3),
 )
 def test_other_formats_in_which_bots_come_and_go(name: str, options: dict[str, int], kills: int) -> None:
     config: dict[str, Any] = {

@@ -19,7 +19,7 @@ from tests.server.records import game, opening
 from tests.simulation.network import MS
 from tests.simulation.public import site
 from tests.simulation.wall import BEGIN_MS, Wall
-from tests.slices import all_of
+from tests.slices import all_of, rows
 
 from arena_protocol.record_codec import encode
 from arena_server.core.life import ABORTED, FINISHED, STOPPED
@@ -31,7 +31,7 @@ from arena_server.web.shown_results import NotFoundError
 #: When the games were stored, and the contest ended, in ms.
 STORED, ENDED = (1000, 3000), 3500
 #: Delay and freeze, in ms: none, a delay, a freeze before the second game, both.
-TERMS = ((0, None), (60_000, None), (0, 2000), (60_000, 2000))
+TERMS = ((60_000, 2000), (60_000, None), (0, 2000), (0, None))
 #: Each address of the site that tells the life of a contest, and the bytes that say it is over.
 PAGES = {
     "/api/v1/contests/1.json": b'"status":"finished"',
@@ -88,7 +88,7 @@ def moments(delay: int) -> list[tuple[int, bool]]:
     return [*([(ENDED + delay - 1, False)] if delay else []), (ENDED + delay, True)]
 
 
-@all_of(("delay", "frozen"), TERMS)
+@pytest.mark.parametrize(("delay", "frozen"), rows(TERMS, 3))
 def test_every_page_tells_the_end_when_its_delay_has_passed(
     delay: int, frozen: int | None, wall: Wall, tmp_path: Path
 ) -> None:
@@ -109,7 +109,7 @@ def test_every_page_tells_the_end_when_its_delay_has_passed(
         assert archive.running() == ({} if over else {"cup": 1})
 
 
-@all_of(("delay", "frozen"), TERMS)
+@pytest.mark.parametrize(("delay", "frozen"), rows(TERMS, 3))
 def test_what_commands_write(delay: int, frozen: int | None, wall: Wall, tmp_path: Path) -> None:
     """`publish` stands beside the page; what is written of a contest that is over is whole at once."""
     home = tmp_path / f"{delay}-{frozen}"

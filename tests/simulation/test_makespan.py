@@ -126,7 +126,7 @@ FORMATS_OF_TWO: dict[str, dict[str, int | str]] = {
 
 
 @pytest.mark.parametrize("slow", rows(["bot7", "bot0"], 2))
-@pytest.mark.parametrize("name", rows(FORMATS_OF_TWO, 2))
+@pytest.mark.parametrize("name", rows(FORMATS_OF_TWO, 3))
 def test_a_slow_bot_costs_its_own_games_and_no_more(name: str, slow: str) -> None:
     """They follow each other: in no format is anything waited for beside them and the contest without it."""
     alone, world = with_one_slow(name, slow)

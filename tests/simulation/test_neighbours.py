@@ -31,7 +31,7 @@ from tests.slices import all_of
 from arena_server.stats.standings import row_json
 
 PAIRS = list(product(MOMENTS, SCRIPTS))
-SHORT = 4
+SHORT = 2
 DRAWN = 3
 #: Terms under which the games of a contest follow from its seed alone, not from when its bots come.
 CALM = ("plain", "paired", "wins", "memory", "anonymous", "validation")

@@ -86,7 +86,7 @@ def spread(boundaries: int, kills: int) -> range:
     return range(boundaries // (kills + 1), boundaries, boundaries // (kills + 1) + 1)
 
 
-@drawing
+@pytest.mark.parametrize("name", rows(DRAWING, 2))
 @pytest.mark.parametrize("kills", rows([1, 2], 2))
 def test_killed_at_boundaries_it_draws_the_same_and_ends_the_same(name: str, kills: int) -> None:
     whole, boundaries = play(name, STEADY, anonymous=True)
@@ -110,7 +110,7 @@ def test_killed_at_every_boundary(name: str) -> None:
         assert table(world) == table(whole)
 
 
-@drawing
+@pytest.mark.parametrize("name", rows(DRAWING, 2))
 @pytest.mark.parametrize("kills", rows([1, 2, 40], 3))
 def test_a_bot_that_vanishes_between_rounds_loses_by_walkover(name: str, kills: int) -> None:
     """Its opponent goes on, no round waits for it longer than `absent`, and the contest has a whole table."""
@@ -150,7 +150,7 @@ def of_one_owner(name: str) -> set[frozenset[str]]:
 
 
 @pytest.mark.parametrize("kills", rows([1, 2, 20], 3))
-@pytest.mark.parametrize("name", OWNERS)
+@pytest.mark.parametrize("name", rows(OWNERS, 2))
 def test_bots_of_one_owner_do_not_meet_first_whatever_the_server_does(name: str, kills: int) -> None:
     options: dict[str, Any] = {"format_options": {"groups": 2} if name == "groups" else {}}
     without, _ = play(name, SIX, **options)

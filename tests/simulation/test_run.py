@@ -24,7 +24,7 @@ from ..slices import rows
 SEEDS = range(1000, 1012)
 
 
-@pytest.mark.parametrize("seed", rows(SEEDS, 4))
+@pytest.mark.parametrize("seed", rows(SEEDS, 6))
 def test_a_seed_holds(seed: int) -> None:
     tally = simulate(seed, 1)
     assert tally.games == sum(tally.endings.values()) > 0

@@ -11,7 +11,7 @@ from tests.simulation.seasons import MOMENTS, ORDERED, SeasonCell, drawn_season,
 from tests.slices import all_of
 
 PAIRS = list(product(MOMENTS, ORDERED))
-SHORT = 6
+SHORT = 3
 
 
 def cases(seed: object, pairs: list[tuple[str, str]]) -> Iterator[SeasonCell]:

@@ -106,6 +106,7 @@ def test_it_ends_early_as_finished() -> None:
     assert world.contest.status.held()[1] == ()
 
 
+@pytest.mark.soak
 def test_killed_at_boundaries_it_decides_once() -> None:
     _, boundaries, _ = whole()
     for at in range(boundaries // 3, boundaries, boundaries // 2):

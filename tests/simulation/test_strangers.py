@@ -77,6 +77,7 @@ def test_a_bot_with_the_right_key_gets_in_whatever_strangers_do(seed: int) -> No
     check(seed)
 
 
+@pytest.mark.soak
 def test_also_while_the_server_is_killed_again_and_again() -> None:
     check(3, KILLED)
 
@@ -118,6 +119,7 @@ class TestAHostThatKeepsBotsOut:
         monkeypatch.setattr(admission._ByAddress, "oldest_of_the_most", newest)
         assert any(" was kept out: ERROR full " in found for found in found_by(play, range(1, 5)))
 
+    @pytest.mark.soak
     def test_an_answer_that_lists_all_contests(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(Router, "_list", lambda router: f"there are: {', '.join(router._members)}")
         with pytest.raises(AssertionError, match=r"^no answer names a visitor's game"):
@@ -186,11 +188,14 @@ class TestAServerThatForgetsOrders:
 
     @pytest.mark.parametrize(
         ("word", "text"),
-        [
-            ("order", r"the orders [\w, ]+ were answered, and are lost$"),
-            ("run-state", r"g\d+ began while the contest was paused$"),
-            ("conduct", r"g\d+: cid plays, and was kicked$"),
-        ],
+        rows(
+            [
+                ("order", r"the orders [\w, ]+ were answered, and are lost$"),
+                ("run-state", r"g\d+ began while the contest was paused$"),
+                ("conduct", r"g\d+: cid plays, and was kicked$"),
+            ],
+            3,
+        ),
     )
     def test_a_journal_without_what_an_order_did(
         self, monkeypatch: pytest.MonkeyPatch, word: str, text: str

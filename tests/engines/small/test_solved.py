@@ -110,7 +110,7 @@ def test_seven_coins_are_won_by_the_second_player() -> None:
     assert [solver.best_move(Heap(coins, 2)) for coins in (6, 5, 3, 2)] == ["2", "1", "2", "1"]
 
 
-@pytest.mark.parametrize(("size", "win", "result"), [(3, 3, 0), (4, 4, 0), (4, 3, 1)])
+@pytest.mark.parametrize(("size", "win", "result"), rows([(4, 3, 1), (3, 3, 0), (4, 4, 0)], 2))
 def test_tictactoe_from_the_empty_board(size: int, win: int, result: int) -> None:
     game = TicTacToe(size, win)
     assert MarksSolver(game).outcome(game.start(game.deal(0))) == result

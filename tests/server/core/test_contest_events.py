@@ -89,7 +89,7 @@ def _by_turns(answers: list[tuple[bytes, bytes]], moves: list[bytes]) -> list[by
     return steps
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=120, deadline=None)
 @given(
     st.lists(ANSWERS, max_size=8),
     STEPS,

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from tests.slices import rows
 
 from .killed import COMMANDS, FILES, killed_files
 
@@ -43,7 +44,7 @@ def flipped(killed: Path, folder: Path, name: str, step: int) -> list[tuple[int,
     return silent
 
 
-@pytest.mark.parametrize(("name", "step"), [(FILES[0], 7993), (FILES[1], 19997), (FILES[2], 197)])
+@pytest.mark.parametrize(("name", "step"), rows([(FILES[0], 7993), (FILES[1], 19997), (FILES[2], 197)], 2))
 def test_no_flipped_bit_changes_an_answer(killed: Path, tmp_path: Path, name: str, step: int) -> None:
     assert flipped(killed, tmp_path, name, step) == []
 

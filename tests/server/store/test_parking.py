@@ -9,6 +9,7 @@ from pathlib import Path
 from random import Random
 
 import pytest
+from tests.slices import rows
 
 from arena_server.errors import StoreError
 from arena_server.store import writer
@@ -80,7 +81,7 @@ def test_contests_that_wait_cost_no_thread_and_no_descriptor(tmp_path: Path) -> 
 
 
 @pytest.mark.usefixtures("soon")
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", rows(range(3), 3))
 def test_what_is_written_does_not_depend_on_who_was_parked(tmp_path: Path, seed: int) -> None:
     """The rows of contests that are parked at random moments are those of contests that never are."""
 

@@ -232,7 +232,7 @@ def test_a_single_loss_at_a_step(tmp_path: Path, every: int) -> None:
 
 
 @pytest.mark.parametrize("every", rows([9, 1], 2))
-@pytest.mark.parametrize("first", [BEFORE, AFTER])
+@pytest.mark.parametrize("first", rows([AFTER, BEFORE], 2))
 def test_a_second_loss_at_a_step_of_the_reconnection(tmp_path: Path, first: str, every: int) -> None:
     made = [transaction((1, "offer", ("a", "b"), 1, ()), results=[2])]
     whole = Wire({})

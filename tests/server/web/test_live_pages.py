@@ -10,6 +10,7 @@ from urllib.request import urlopen
 
 import pytest
 from benchmarks.page_speed import SEEN
+from tests.slices import rows
 
 from arena_protocol.record import describe_result, winning_seats
 from arena_server.store.reader import Results
@@ -36,6 +37,8 @@ PAGES = {
     "organiser.html": "#token",
     "register.html": ".empty",
 }
+#: The pages of which `make test` looks at the size and the language.
+SOME = tuple(PAGES)[1::3]
 OVER = re.compile("wins|a draw")
 LOST = "The connection is lost"
 #: The sign before the button that follows the game.
@@ -98,7 +101,10 @@ AudioContext.prototype.createOscillator = function () { window.tones++; return m
 """
 
 
-def test_a_contest_is_shown_to_its_final_totals(pages: Watched, tmp_path: Path) -> None:
+@pytest.mark.parametrize("addresses", rows([(SOME,), (tuple(PAGES),)], 2), ids=["some pages", "all pages"])
+def test_a_contest_is_shown_to_its_final_totals(
+    pages: Watched, tmp_path: Path, addresses: tuple[str, ...]
+) -> None:
     text = contest("first", "six", "zero", contest='probation = 0\nspectator_delay = "0s"', game="plies = 30")
     with Web(text, tmp_path) as server:
         index = pages.open(server.page("index.html"))
@@ -165,10 +171,10 @@ def test_a_contest_is_shown_to_its_final_totals(pages: Watched, tmp_path: Path) 
             engines = {engine for game in json.load(response)["games"] for engine in game["engines"]}
         # The language that has a file of its own beside the script.
         page_of = pages.open(server.page("index.html"), locale="bg-BG")
-        for address, complete in PAGES.items():
+        for address in addresses:
             before = pages.bytes
             page_of.goto(f"{server.url}/{address}")
-            page_of.locator(complete).first.wait_for()
+            page_of.locator(PAGES[address]).first.wait_for()
             assert 5_000 < pages.bytes - before < 130_000, address
             pages.check_language(page_of, "trial", "first", "six", "zero", *engines)
         page_of.context.close()  # its streams would go on

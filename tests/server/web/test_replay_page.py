@@ -29,8 +29,8 @@ pytestmark = pytest.mark.real
 LAPTOP: ViewportSize = {"width": 1366, "height": 768}
 #: Runs in most plies.
 SHORT = a_record(options={"plies": 60, "colours": 3})
-#: The page shows them as it shows another of `GAMES`.
-ALIKE = ("three", "tictactoe", "lastcoin")
+#: The page shows them as it shows another of `GAMES`; `make soak` looks at them.
+ALIKE = ("three", "tictactoe", "lastcoin", "four", "disc", "forfeit")
 
 
 def soak(game: str) -> ParameterSet:
