@@ -24,7 +24,10 @@ SHORTER = {
 
 
 @pytest.mark.real
-@pytest.mark.parametrize("block", range(len(BLOCKS)))
+# The options of the third are those of others, too.
+@pytest.mark.parametrize(
+    "block", [pytest.param(at, marks=[pytest.mark.soak] * (at == 2)) for at in range(len(BLOCKS))]
+)
 def test_the_commands_run(tmp_path: Path, block: int) -> None:
     for name in ("mybot", "oldbot"):
         (tmp_path / f"{name}.py").write_text(BOT)

@@ -60,7 +60,7 @@ def test_the_seeds_are_accepted(name: str, scratch: str) -> None:
 @pytest.mark.parametrize("name", NAMES)
 def test_mutations(name: str, scratch: str) -> None:
     target = the(name, scratch)
-    for data in Mutator(Random(f"{name}-1"), target.seeds).many(SLICE.get(name, 200)):
+    for data in Mutator(Random(f"{name}-1"), target.seeds).many(SLICE.get(name, 100)):
         target.run(data)
 
 
@@ -68,7 +68,7 @@ def test_mutations(name: str, scratch: str) -> None:
 def test_any_bytes(name: str, scratch: str) -> None:
     target = the(name, scratch)
 
-    @settings(max_examples=SLICE.get(name, 100) // 2, deadline=None, database=None)
+    @settings(max_examples=SLICE.get(name, 60) // 2, deadline=None, database=None)
     @given(st.binary(max_size=200) | st.text(max_size=60).map(str.encode))
     def check(data: bytes) -> None:
         target.run(data)
