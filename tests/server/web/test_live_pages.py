@@ -67,7 +67,7 @@ data: {
 """
 
 #: Width, height, and the share of the height that the board of /tv takes at least.
-LOW_SCREENS = ((844, 390, 0.5), (800, 600, 0.5))
+LOW_SCREENS = ((844, 390, 0.5), (667, 375, 0.5), (800, 600, 0.5))
 FITS = (
     "(({scrollWidth: x, scrollHeight: y}) => x <= innerWidth && y <= innerHeight)(document.documentElement)"
 )
@@ -456,6 +456,8 @@ def test_tv_shows_a_game_and_goes_on_to_the_next(pages: Watched, tmp_path: Path)
         assert page.locator("[aria-pressed=true]").count() == 1
         link = page.get_by_role("link", name="Open the game", include_hidden=True).first.get_attribute("href")
         assert link == f"game.html?contest={server.contest}&game=g1"
+        said = page.locator(".tv .status .sub")
+        said.evaluate("part => { part.textContent += ' a long name, and another one'.repeat(4); }")
         for width, height, least in LOW_SCREENS:
             page.set_viewport_size({"width": width, "height": height})
             board = page.locator(".tv-board .board").bounding_box()
