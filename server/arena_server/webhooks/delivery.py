@@ -56,7 +56,9 @@ class HookProgress:
             if each.contest == contest and each.started in (0, started):
                 return each.place
         first = min(((each.started, each.contest) for each in self.taken), default=(0, 0))
-        return 0 if (started, contest) > first and started >= self.since else None
+        # By its number: the clock may have been set back since.
+        later = (started, contest) > first or contest > max((each.contest for each in self.taken), default=0)
+        return 0 if later and started >= self.since else None
 
 
 class Cursors:
@@ -76,6 +78,9 @@ class Cursors:
         with self._lock:
             if _key(hook) not in self._hooks:
                 self._hooks[_key(hook)] = HookProgress(since, [] if taken_up is None else [taken_up])
+                self._write()
+            elif since < self._hooks[_key(hook)].since:  # the clock was set back: new contests begin earlier
+                self._hooks[_key(hook)].since = since
                 self._write()
 
     def place(self, hook: Webhook, contest: int, started: int) -> int | None:

@@ -156,6 +156,24 @@ class TestResults:
         world.run(delivery)
         assert world.games == ["g1", "g2", "g3"]
 
+    def test_a_contest_that_began_by_an_earlier_clock_is_the_next_one(
+        self, world: World, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """The first server had a clock that was a day ahead."""
+
+        def stored_now() -> datetime:
+            return datetime.fromtimestamp(world.now + world.set_by, UTC).replace(tzinfo=None)
+
+        monkeypatch.setattr("arena_server.store.schema.now", stored_now)
+        for number, ahead in ((1, 86_400), (2, 0), (3, 1)):
+            world.set_by = ahead
+            delivery = world.delivery(since=world.now + ahead)
+            world.store(number, status="finished")
+            world.now += 10
+            world.run(delivery)
+            assert world.games[-1] == f"g{number}"
+        assert world.games == ["g1", "g2", "g3"]
+
     def test_nothing_before_the_spectator_delay(self, world: World) -> None:
         world.store(1, 2, delay_ms=60_000)
         delivery = world.delivery()
