@@ -86,7 +86,7 @@ async function begin() {
   const jury = el("div");
   const sub = el("p", { class: "sub" });
   const waiting = el("p", { class: "sub waiting" });
-  const viewers = el("p", { class: "sub viewers" });
+  const viewers = el("p", { class: "sub" });
   const leader = el("p", { class: "leader" });
   const played = el("p", { class: "progress" });
   const newest = el("p", { class: "sub latest" });
@@ -215,7 +215,8 @@ async function begin() {
     el("div", { class: "title contest-title" },
       el("h1", {}, marked(contest.name, about.title ?? contest.name), " ", status),
       ...aboutContest(contest.name, about, contest.entrants_from),
-      el("div", { class: "happens" }, leader, played, waiting, early, newest, viewers),
+      el("div", { class: "happens" }, leader, played, early, newest,
+        live ? el("div", { class: "also" }, waiting, viewers) : null),
       el("div", { class: "terms" }, sub,
         site.written_at ? el("p", { class: "sub" }, t`As of ${instantText(site.written_at)}`) : null,
         site.feeds || live ? el("div", { class: "tools" },
@@ -247,7 +248,7 @@ async function begin() {
     showDetails();
     if (contest.status === "running") return;
     stream.close();
-    boards.remove();
+    wall.finish();
     running = [];
     schedule = await loadSchedule(contest);
     showOpen();

@@ -88,8 +88,9 @@ export class Wall {
     this.grid = el("div", { class: "wall" });
     this.empty = el("p", { class: "empty" }, "...");
     this.tools = alone && most === Infinity ? this.searchTools() : null;
+    this.title = el("h2", {}, t`Running games`);
     this.element = el("div", { class: "wall-box" }, alone
-      ? el("div", { class: "wall-head" }, el("h2", {}, t`Running games`), this.tools, soundButton()) : null,
+      ? el("div", { class: "wall-head" }, this.title, this.tools, soundButton()) : null,
     this.grid, this.empty);
     /** Resolved once the running games are known. */
     this.ready = new Promise((done) => { this.known = done; });
@@ -140,6 +141,13 @@ export class Wall {
     if (found.length > FEW) this.grid.classList.add("many");
     this.empty.hidden = found.length > 0;
     if (this.places.length && !found.length) this.empty.textContent = t`No game shown here is of such a bot.`;
+  }
+
+  /** The contest is over: its last boards stay where they are, so that nothing below them moves. */
+  finish() {
+    this.stream.close();
+    this.title.textContent = t`The contest is over.`;
+    this.empty.style.visibility = "hidden";
   }
 
   searchTools() {
