@@ -85,6 +85,7 @@ class SimulatedHook:
             lambda event: None,
             send=self._send,
             clock=lambda: self._wall.at(self._world.queue.now),
+            steady=lambda: self._world.queue.now / SECOND,
         )
         self._later(process, 0)
 
