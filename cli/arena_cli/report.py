@@ -71,6 +71,7 @@ def command(
     """
     from arena_cli.results import open_results
     from arena_server.errors import StoreError
+    from arena_server.store.files import replace_file
     from arena_server.terms.about import headline
     from arena_server.web.bundle import report_page
 
@@ -82,7 +83,10 @@ def command(
     title = f"{headline(chosen.name, chosen.about)}: report"
     page = report_page(title, chosen.id, found.files, about).encode()
     try:
-        file.write_bytes(page)
+        if file.exists() and not file.is_file():  # such as /dev/stdout
+            file.write_bytes(page)
+        else:
+            replace_file(file.resolve(), page, 0o666)
     except OSError as error:
         raise StoreError(f"{file}: cannot be written: {error.strerror}") from None
     if as_json:

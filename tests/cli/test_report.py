@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import os
 import re
 import sqlite3
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
 
@@ -132,6 +135,26 @@ def test_a_file_that_cannot_be_written(here: Path, shell: Shell) -> None:
         1,
         "arena: nowhere/trial.html: cannot be written: No such file or directory",
     )
+
+
+def test_a_full_disk_leaves_the_report_of_before(
+    here: Path, shell: Shell, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(_: int) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    Path("trial.html").write_text("before")
+    with monkeypatch.context() as patched:
+        patched.setattr(os, "fsync", full)
+        outcome = shell("report", "trial.html")
+    line = "arena: trial.html: cannot be written: No space left on device"
+    assert (outcome.code, outcome.line) == (1, line)
+    assert Path("trial.html").read_text() == "before"
+    os.mkfifo("pipe")
+    with ThreadPoolExecutor() as pool:
+        read = pool.submit(Path("pipe").read_bytes)
+        assert shell("report", "pipe").code == 0
+        assert read.result().endswith(b"</html>\n")
 
 
 def test_a_damaged_record(here: Path, shell: Shell) -> None:

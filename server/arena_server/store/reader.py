@@ -86,8 +86,9 @@ class Results:
         found = self._find(selector)
         if found is None:
             known = ", ".join(f"{contest.id} {contest.name}" for contest in self.contests()[-10:])
-            wanted = "contest" if selector is None else f"contest {selector!r:.40}"
-            raise StoreError(f"{self._database}: no {wanted} here; there are: {known or 'none'}")
+            if not known:
+                raise StoreError(f"{self._database}: no contest has begun here")
+            raise StoreError(f"{self._database}: no contest {selector!r:.40} here; there are: {known}")
         check_contest_row(found)
         return found if self._public is None else self._as_seen(found, self._public)
 

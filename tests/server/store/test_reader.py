@@ -99,7 +99,7 @@ class TestReader:
             other.execute("DELETE FROM contests")
             other.commit()
         path.with_name("arena.db-head").unlink()
-        with Results(path) as results, pytest.raises(StoreError, match=r"no contest here; there are: none$"):
+        with Results(path) as results, pytest.raises(StoreError, match=r"no contest has begun here$"):
             results.contest()
 
     def test_the_first_fault_of_each_bot_without_void_games(self, path: Path) -> None:
