@@ -92,7 +92,8 @@ def look_at_the_replay(pages: Watched, server: Web) -> None:
         assert len(signs(page).replace(".", "")) == ply
         assert page.locator(".stage .cell-group.last").count() == min(ply, 1)
     times = page.locator(".move .t").evaluate_all("all => all.map((each) => each.getClientRects().length)")
-    assert set(times) == {1}, "a time stands in one line"
+    # Where there is no room for them beside the points they are not shown.
+    assert set(times) in ({0}, {1}), "a time stands in one line"
     for size, scheme in ((DESKTOP, "light"), (PHONE, "dark")):
         page.set_viewport_size({"width": size[0], "height": size[1]})
         page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]

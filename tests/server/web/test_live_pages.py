@@ -275,6 +275,7 @@ def test_a_running_game_late_lost_asleep_and_over(pages: Watched, tmp_path: Path
         wait_for_ply(page, 9)
         # To begin an animation takes two frames: that of a clock goes on when the other clock runs.
         assert page.evaluate("window.rolling.map(each => each.playState)") == ["running"]
+        page.clock.run_for(2_500)  # the list of moves follows a quick game every two seconds
         # A ply adds its row, and its sentence is said once, or not where another one comes in the same frame.
         changes = page.evaluate("window.changes")
         assert changes["moves"] == [2, 0]
