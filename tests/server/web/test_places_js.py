@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from .node import Node
 
+FEW = 4
 IDS = st.lists(st.sampled_from("abcdefgh"), unique=True)
 
 
@@ -18,24 +19,36 @@ IDS = st.lists(st.sampled_from("abcdefgh"), unique=True)
 def test_a_game_keeps_its_place_until_another_one_begins(
     node: Node, before: list[str], running: list[str], over: list[str], most: int | None
 ) -> None:
-    over = [game for game in over if game not in running]
+    before, over = before[:most], [game for game in over if game not in running]
     places = node("arranged", before=before, running=running, over=over, most=most)
+    known = {*before, *running, *over}
     assert len(places) == len(set(places))
-    if most is not None:
-        assert len(places) <= most
-        assert set(places) <= set(running) or set(running) <= set(places), "those that run come first"
-        return
-    assert set(running) | set(over) <= set(places) <= {*before, *running, *over}
+    assert set(places) <= known
+    assert set(places) <= set(running) or set(running) <= set(places), "those that run come first"
     for place, game in enumerate(before):
-        if game in running:
-            assert places[place] == game
-        elif set(running) <= set(before):
+        if game in running or set(running) <= set(before):
             assert places[place] == game, "no other game has begun"
+    # It grows with the games that run, not with each that has ended.
+    full = min(most or FEW, FEW)
+    grown = min(most or len(known), max(len(before), full, len(running)))
+    assert len(places) <= grown
+    assert len(places) >= min(len(known), full)
 
 
-def test_who_begins_takes_the_first_place_of_a_game_that_is_over(node: Node) -> None:
-    places = node("arranged", before=["a", "b", "c", "d"], running=["a", "d", "e"], over=["c"])
-    assert places == ["a", "e", "c", "d"]
+def test_who_begins_takes_the_place_of_the_first_game_that_is_over(node: Node) -> None:
+    places = node("arranged", before=["g9", "g12", "g10", "g8"], running=["g9", "g8", "g13"], over=["g12"])
+    assert places == ["g9", "g12", "g13", "g8"]
+
+
+def test_few_games_that_are_over_stay_where_they_are(node: Node) -> None:
+    places: list[str] = []
+    for number in range(1, 8):
+        over = [f"g{before}" for before in range(1, number)]
+        places = node("arranged", before=places, running=[f"g{number}"], over=over[::-1])
+        assert (
+            places[: min(number, FEW)] == [f"g{each}" for each in range(1, number + 1)][:FEW] or number > FEW
+        )
+    assert places == ["g5", "g6", "g7", "g4"]
 
 
 @pytest.mark.parametrize(

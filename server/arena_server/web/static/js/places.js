@@ -4,16 +4,25 @@
 const MOST_STARS = 100;
 const KEY = "stars";
 
+const NUMBERS = new Intl.Collator("en", { numeric: true });
+
+/** Up to this many boards are larger, with names in full, and games that are over stay beside those that run. */
+export const FEW = 4;
+
 /**
- * The places of the wall: `before` were shown, `running` run now and `over` have ended. Who begins takes the first
- * place of a game that is over; what has no place yet comes at the end. With `most` those that run come first.
+ * The places of the wall, at most `most`: `before` were shown, `running` run now and `over` have ended. Who begins
+ * comes at the end; beyond FEW it takes the place of the first game that is over.
  */
 export function arranged(before, running, over, most = Infinity) {
+  const full = Math.min(FEW, most);
   const fresh = running.filter((id) => !before.includes(id));
-  const places = before.map((id) => (running.includes(id) || !fresh.length ? id : fresh.shift()));
-  places.push(...fresh, ...over.filter((id) => !places.includes(id)));
-  const [runs, ended] = [true, false].map((wanted) => places.filter((id) => running.includes(id) === wanted));
-  return places.length <= most ? places : [...runs, ...ended].slice(0, most);
+  const added = fresh.splice(0, Math.max(0, full - before.length));
+  const ended = before.filter((id) => !running.includes(id)).sort(NUMBERS.compare);
+  const successors = new Map(ended.map((id, place) => [id, fresh[place]]));
+  const places = before.map((id) => successors.get(id) ?? id);
+  places.push(...added, ...fresh.slice(ended.length));
+  places.push(...over.filter((id) => !places.includes(id)).slice(0, Math.max(0, full - places.length)));
+  return places.slice(0, most);
 }
 
 /** Boards of the only contest that runs, where others are listed below it. */

@@ -4,16 +4,13 @@ import { makeBoard } from "./boards.js";
 import { bdi, clockText, el, numberText, resultText, setText } from "./dom.js";
 import { gameLink } from "./gameview.js";
 import { livePath, LiveStream } from "./livestream.js";
-import { arranged, isWanted, starred } from "./places.js";
+import { arranged, FEW, isWanted, starred } from "./places.js";
 import { makeGame, RULES } from "./rules.js";
 import { ring, soundButton } from "./sound.js";
 import { t } from "./texts.js";
 
 /** With fewer games there is nothing to look for. */
 const SEARCHED = 5;
-
-/** Up to this many have larger boards, and names in full. */
-const FEW = 4;
 
 /** A position to show, from the summary of a game. */
 export function summaryPosition(rules, game) {
