@@ -4,7 +4,8 @@
 const MOST_STARS = 100;
 const KEY = "stars";
 
-const NUMBERS = new Intl.Collator("en", { numeric: true });
+/** Games by their numbers: g9 is before g12. */
+const byNumber = (one, other) => one.length - other.length || (one < other ? -1 : 1);
 
 /** Up to this many boards are larger, with names in full, and games that are over stay beside those that run. */
 export const FEW = 4;
@@ -17,7 +18,7 @@ export function arranged(before, running, over, most = Infinity) {
   const full = Math.min(FEW, most);
   const fresh = running.filter((id) => !before.includes(id));
   const added = fresh.splice(0, Math.max(0, full - before.length));
-  const ended = before.filter((id) => !running.includes(id)).sort(NUMBERS.compare);
+  const ended = before.filter((id) => !running.includes(id)).sort(byNumber);
   const successors = new Map(ended.map((id, place) => [id, fresh[place]]));
   const places = before.map((id) => successors.get(id) ?? id);
   places.push(...added, ...fresh.slice(ended.length));
