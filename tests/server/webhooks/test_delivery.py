@@ -31,6 +31,15 @@ def world(tmp_path: Path) -> World:
     return World(tmp_path)
 
 
+def store_by_clock(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Results are stored by the clock of `world`, as it is set."""
+
+    def stored_now() -> datetime:
+        return datetime.fromtimestamp(world.now + world.set_by, UTC).replace(tzinfo=None)
+
+    monkeypatch.setattr("arena_server.store.schema.now", stored_now)
+
+
 class TestResults:
     def test_what_a_result_says(self, world: World) -> None:
         world.store(1, 2)
@@ -132,10 +141,7 @@ class TestResults:
     ) -> None:
         """Pauses go on, and what was stored by the later clock is seen with the next result."""
 
-        def stored_now() -> datetime:
-            return datetime.fromtimestamp(world.now + world.set_by, UTC).replace(tzinfo=None)
-
-        monkeypatch.setattr("arena_server.store.schema.now", stored_now)
+        store_by_clock(world, monkeypatch)
         world.store(1, delay_ms=3_000)
         delivery = world.delivery()
         world.now += 3
@@ -161,10 +167,7 @@ class TestResults:
     ) -> None:
         """The first server had a clock that was a day ahead."""
 
-        def stored_now() -> datetime:
-            return datetime.fromtimestamp(world.now + world.set_by, UTC).replace(tzinfo=None)
-
-        monkeypatch.setattr("arena_server.store.schema.now", stored_now)
+        store_by_clock(world, monkeypatch)
         for number, ahead in ((1, 86_400), (2, 0), (3, 1)):
             world.set_by = ahead
             delivery = world.delivery(since=world.now + ahead)
