@@ -228,6 +228,15 @@ def play_on(harness: ContestHarness, **moves: str) -> None:
                     harness.send(name, f"MOVE {moves.get(name, '7')}")
 
 
+def play_first(harness: ContestHarness) -> str:
+    """Play the first of the games that run, of one ply each; returns its id."""
+    game = harness.contest.status.overview().running[0]
+    for name in game.names:
+        harness.send(name, f"READY {game.game_id}")
+    harness.send(game.names[0], "MOVE 7")
+    return game.game_id
+
+
 def play_rematches(again: ContestHarness) -> None:
     """Both bots log in again and play games 2 and 3 to the end of the contest."""
     for name in ("ann", "bob"):

@@ -8,6 +8,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from arena_protocol.record import FaultRecord
 from arena_server.core.log_events import LogEvent
 from arena_server.store.database import Database
@@ -100,3 +102,12 @@ class World:
     @property
     def games(self) -> list[str]:
         return [each["game"]["id"] for each in self.sent]
+
+
+def store_by_clock(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Results are stored by the clock of `world`, as it is set."""
+
+    def stored_now() -> datetime:
+        return datetime.fromtimestamp(world.now + world.set_by, UTC).replace(tzinfo=None)
+
+    monkeypatch.setattr("arena_server.store.schema.now", stored_now)

@@ -19,7 +19,7 @@ from pathlib import Path
 from tempfile import gettempdir
 
 import pytest
-from tests.cli.test_workers import records
+from tests.cli.test_games_on_workers import records
 from tests.server.places.containers import real_engine
 from tests.server.places.workers.dask_cluster import Cluster
 from tests.server.programs import arena
