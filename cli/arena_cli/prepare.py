@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING
@@ -19,7 +20,7 @@ from arena_cli.serve_options import ServeOptions
 from arena_cli.served_contests import added, invited, load, seated, spec_of
 from arena_cli.web_ports import bind_web, casual_setup
 from arena_cli.workers import WorkerOptions
-from arena_server.errors import ConfigError
+from arena_server.errors import ConfigError, StoreError
 
 if TYPE_CHECKING:
     import socket
@@ -114,7 +115,8 @@ def prepare(paths: Sequence[Path], options: ServeOptions, *, keep: bool = True) 
     if workers is not None and submissions:
         workers = replace(workers, saved=submissions[0].saved)
     idle = _idle(seasons, contests)
-    prepared = open_ports(specs, server, options, persons, submissions=submissions, idle=idle)
+    changed = partial(_check_unchanged, seasons, options)
+    prepared = open_ports(specs, server, options, persons, submissions=submissions, idle=idle, check=changed)
     prepared = replace(prepared, web=_of_contests(prepared.web, contests))
     if submissions and prepared.inner is None:
         from arena_server.host.sockets import bind
@@ -135,6 +137,24 @@ def prepare(paths: Sequence[Path], options: ServeOptions, *, keep: bool = True) 
         stages=stages,
         own=own,
     )
+
+
+def _check_unchanged(seasons: Sequence[Season], options: ServeOptions) -> None:
+    """Raise StoreError if another server has begun a stage since the seasons were read."""
+    from arena_cli.season import with_begun
+    from arena_server.store.database import database_of
+
+    if options.new:
+        return
+    database = database_of(options.database)
+    for season in seasons:
+        now = with_begun(season, database).begun
+        for name, begun in now.items():
+            if name not in season.begun or season.begun[name].number != begun.number:
+                raise StoreError(
+                    f"{database}: contest {begun.number} {name} was begun by another server just now; "
+                    "stop that one, or start this one again"
+                )
 
 
 def _numbered(season: Season, label: str | None) -> list[tuple[SeasonStage, int | None]]:
@@ -162,6 +182,11 @@ def _planned(
         from arena_server.core.life import RUNNING, STOPPED
 
         now = with_begun(season, database)
+        if (begun := now.begun.get(stage.name)) is not None:
+            raise StoreError(
+                f"{database}: contest {begun.number} {stage.name} was begun by another server; "
+                "one server is enough: stop this one"
+            )
         if any(now.begun[name].status in (RUNNING, STOPPED) for name in stage.upstream if name in now.begun):
             return None
         return spec_of(now.seat(stage, database), options, persons, keep=keep)
@@ -222,11 +247,12 @@ def open_ports(
     bots: Sequence[LocalBot] = (),
     submissions: Sequence[SubmissionSetup] = (),
     idle: Mapping[str, str] = MappingProxyType({}),
+    check: Callable[[], None] = lambda: None,
 ) -> Prepared:
     """Check libraries and database, and bind the ports. Raises UserError, with no port left open.
 
-    Waits for another server that is beginning contests in the database. A contest of `idle` is refused for
-    the reason that stands there, unless it goes on or is over.
+    Waits for another server that is beginning contests in the database, then calls `check`. A contest of
+    `idle` is refused for the reason that stands there, unless it goes on or is over.
     """
     from arena_server.host.sockets import bind
     from arena_server.store.database import database_of
@@ -245,6 +271,7 @@ def open_ports(
         # Before it is asked what has begun, and until all has.
         beginning = BeginLock(where)
         undo.callback(beginning.release)
+        check()
         over = _over(where, specs, idle)
         submissions = [setup for setup in submissions if setup.contest not in over]
         cipher = _cipher(server)

@@ -239,16 +239,19 @@ async def _serve(
     """Serve until the end; the last progress report of each contest, and why others have none."""
     import asyncio
 
-    from arena_server.host.host import Host, ProcessTuning, WhenEntered
+    from arena_server.host.begin_right import BeginRight
+    from arena_server.host.host import Host, ProcessTuning
     from arena_server.host.sockets import address_of
-    from arena_server.host.stages import PlannedContest, PlannedContests
+    from arena_server.host.stages import PlannedContest, PlannedContests, WhenEntered
     from arena_server.places.reporter import HostReporter, report_of
+    from arena_server.store.ownership import BeginLock
     from arena_server.webhooks.observer import Webhooks
 
     webhooks, keep_page = Webhooks(prepared.database), setup.keep_page
     # Between two stages no contest is played, and the server still has one to begin.
     setup = replace(setup, keep_page=lambda: planned.awaited or keep_page())
-    begun = WhenEntered(prepared.beginning.release)
+    right = BeginRight(lambda: BeginLock(prepared.database, leaves=lambda: host.leaving), prepared.beginning)
+    setup, begun = replace(setup, right=right), WhenEntered(right.release)
     host = Host(setup, prepared.sock, log, [ProcessTuning(), begun, webhooks])
     to_come = [PlannedContest(each.stage.name, each.stage.upstream, each.make) for each in prepared.planned]
     planned = PlannedContests(host, to_come, log)

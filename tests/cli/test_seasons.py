@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import signal
+import threading
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -16,16 +17,22 @@ from tests.server.programs import PATIENCE_S, Outcome, Players, Server, inside
 from tests.server.records import Kept, game
 
 from arena_cli import tournament
+from arena_cli.prepare import prepare
 from arena_cli.progress import TournamentDisplay
 from arena_cli.season import SeatedContest
+from arena_cli.serve_options import ServeOptions, WebOptions
 from arena_cli.tournament import TournamentOptions
 from arena_server.core.facts import Joined, TokenSet
 from arena_server.core.journal import CONTEST, entry_of
+from arena_server.errors import StoreError
 from arena_server.places.base import LocalBot
-from arena_server.store.database import ContestHeader, database_of
+from arena_server.store import ownership
+from arena_server.store.database import ContestHeader, Database, database_of
+from arena_server.store.ownership import BeginLock
 from arena_server.store.reader import Results
 from arena_server.store.stages import check_entrants
 from arena_server.terms.file import config_of
+from arena_server.terms.spec import ContestSpec
 from arena_server.terms.stages import idle_keys_of_stages, load_stages, load_whole
 
 DIGEST = "d" * 64
@@ -248,6 +255,56 @@ OTHER = HEAD.replace('"cup"', '"vase"') + (
     '[[stage]]\nname = "all"\n[[stage]]\nname = "end"\nentrants_from = { stage = "all", after = 1 }\n'
     '[[bot]]\nname = "eve"\n[[bot]]\nname = "fay"\n[[bot]]\nname = "gus"\n'
 )
+
+
+def test_two_servers_between_two_stages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The season was read before the other one had begun the next stage: it begins once."""
+    path, database = tmp_path / "cup.toml", tmp_path / "arena.db"
+    path.write_text(SEASON)
+    options = ServeOptions(database=f"sqlite:///{database}", port=0, web=WebOptions(web=False))
+
+    def begun(spec: ContestSpec | None) -> Kept:
+        assert spec is not None
+        names = [entrant.name for entrant in spec.entrants]
+        kept = Kept(database, ContestHeader(spec.config, {}, names, games=2, new=spec.new))
+        entered = threading.Event()
+        kept.find()
+        kept.writer.enter(spec.config, entered.set)
+        assert entered.wait(PATIENCE_S)
+        return kept
+
+    first = prepare([path], options)
+    one = begun(first.specs[0])
+    first.close()
+    one.writer.store("g1", replace(game(1, ("ann", "bob"), (30, 10)), contest="cup-one"))
+    assert one.next() == ["g1"]
+    one.close("finished")
+    first = prepare([path], options)
+    (make, *_) = [each.make for each in first.planned]
+    first.beginning.release()
+    two: list[Kept] = []
+
+    def lock(where: Database) -> BeginLock:
+        two.append(begun(make()))
+        return BeginLock(where)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(ownership, "BeginLock", lock)
+        with pytest.raises(StoreError) as refused:
+            prepare([path], options)
+    assert str(refused.value) == (
+        f"{database}: contest 2 cup-two was begun by another server just now; "
+        "stop that one, or start this one again"
+    )
+    with pytest.raises(StoreError) as refused:
+        make()
+    assert str(refused.value) == (
+        f"{database}: contest 2 cup-two was begun by another server; one server is enough: stop this one"
+    )
+    two[0].close()
+    first.close()
+    prepare([path], options).close()  # it goes on with the second stage
+    prepare([path], replace(options, new=True)).close()
 
 
 @pytest.mark.real

@@ -17,7 +17,7 @@ import sys
 import traceback
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from arena_server.core.admission import ConnectionLimits
@@ -25,6 +25,7 @@ from arena_server.core.events import Tick
 from arena_server.core.log_events import LogEvent
 from arena_server.core.router import Router
 from arena_server.errors import ArenaError
+from arena_server.host.begin_right import BeginRight
 from arena_server.host.bot_logs import LoggedDriver
 from arena_server.host.driver import Driver
 from arena_server.host.interfaces import Cipher
@@ -85,27 +86,6 @@ class ProcessTuning(HostObserver):
         gc.freeze()  # what is loaded now stays; the collector need not look at it again
 
 
-class WhenEntered(HostObserver):
-    """Calls `then` once the contests given to `run` are in the database; one that fails is not awaited."""
-
-    def __init__(self, then: Callable[[], None]) -> None:
-        self._then = then
-        self._contests: list[ContestRun] = []
-        self._waiting: asyncio.Task[None] | None = None
-
-    def added(self, hosted: ContestRun) -> None:
-        if self._waiting is None and not hosted.spec.over:
-            self._contests.append(hosted)
-
-    def serving(self) -> None:
-        self._waiting = asyncio.ensure_future(self._wait())
-
-    async def _wait(self) -> None:
-        for hosted in self._contests:
-            await hosted.entered.wait()
-        self._then()
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HostSetup:
     """What all contests of a host share. `until_finished`: it leaves after the last game of all.
@@ -117,7 +97,8 @@ class HostSetup:
     `inner` is a second listening socket, for clients of this machine: never encrypted.
     `unstarted` bots have a program in their file, which is not started here; programs of the bots `leaving`
     end with the server. With `elsewhere` the games of
-    the listed contests are not played here, and it makes who plays those of one.
+    the listed contests are not played here, and it makes who plays those of one. `right` is that to begin
+    contests in `database`.
     """
 
     database: Database
@@ -133,6 +114,7 @@ class HostSetup:
     unstarted: Sequence[str] = ()
     leaving: frozenset[str] = frozenset()
     elsewhere: Callable[[DispatchedContest], PlayedElsewhere] | None = None
+    right: BeginRight = field(default_factory=BeginRight)
 
 
 class Host:
@@ -162,6 +144,11 @@ class Host:
     def observe(self, observer: HostObserver) -> None:
         """Add an observer; call it before `run`."""
         self._observers.append(observer)
+
+    @property
+    def right(self) -> BeginRight:
+        """The right to begin contests in the database of all."""
+        return self._setup.right
 
     @property
     def leaving(self) -> bool:
@@ -277,6 +264,18 @@ class Host:
         Raises ValueError if there is one of its name, and ArenaError if it cannot begin.
         """
         await self.begun()
+        if database is not None:
+            return await self._add(spec, database)
+        self.right.claim()
+        try:
+            await self.right.wait()
+            hosted = await self._add(spec, None)
+            await hosted.entered.wait()
+        finally:
+            self.right.release()
+        return hosted
+
+    async def _add(self, spec: ContestSpec, database: Database | None) -> ContestRun:
         if self._leave.is_set():
             raise ArenaError("the server is stopping")
         hosted = self._enter(spec, database)

@@ -1,6 +1,6 @@
 """Contests of a host that begin when others are over: the stages of a season that are still to come.
 
-    a contest is over, and that is stored -> `make` on a thread: who comes -> host.add
+    a contest is over, and that is stored -> the right to begin -> `make` on a thread: who comes -> host.add
 
 A server that is killed between the two begins the stage when it has started again: `make` follows from what
 is stored alone.
@@ -11,6 +11,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from arena_server.core.life import ABORTED, STOPPED
 from arena_server.errors import ArenaError
@@ -26,13 +27,34 @@ from arena_server.terms.spec import ContestSpec
 class PlannedContest:
     """A contest that begins when those of `upstream` are over.
 
-    `make` is called on a thread, and returns None if they may still go on. It raises ArenaError if they do
-    not lead to it.
+    `make` is called on a thread, while no other server begins a contest. It returns None if the others may
+    still go on, and raises ArenaError if they do not lead to it.
     """
 
     name: str
     upstream: Sequence[str]
     make: Callable[[], ContestSpec | None]
+
+
+class WhenEntered(HostObserver):
+    """Calls `then` once the contests given to `run` are in the database; one that fails is not awaited."""
+
+    def __init__(self, then: Callable[[], None]) -> None:
+        self._then = then
+        self._contests: list[ContestRun] = []
+        self._waiting: asyncio.Task[None] | None = None
+
+    def added(self, hosted: ContestRun) -> None:
+        if self._waiting is None and not hosted.spec.over:
+            self._contests.append(hosted)
+
+    def serving(self) -> None:
+        self._waiting = asyncio.ensure_future(self._wait())
+
+    async def _wait(self) -> None:
+        for hosted in self._contests:
+            await hosted.entered.wait()
+        self._then()
 
 
 class _Course(Attachment):
@@ -82,7 +104,12 @@ class PlannedContests(HostObserver):
         return name in self._planned and self._may_begin(self._planned[name])
 
     def added(self, hosted: ContestRun) -> None:
-        hosted.attach(_Course(self._tell, self._look))
+        hosted.attach(_Course(partial(self._started, hosted), self._look))
+
+    def _started(self, hosted: ContestRun) -> None:
+        self._tell()
+        if hosted.spec.over:  # beside a contest that is played it is looked up later than `serving`
+            asyncio.get_running_loop().call_soon(self._look)
 
     def serving(self) -> None:
         self._look()
@@ -105,12 +132,14 @@ class PlannedContests(HostObserver):
             here = all(contest is not None and contest.over.is_set() for contest in contests)
             if here and each.name not in self._beginning:
                 self._held.discard(each.name)
+                self._host.right.claim()  # at once: one that is held is not given up between
                 self._beginning[each.name] = asyncio.ensure_future(self._begin(each))
         self._tell()
 
     async def _begin(self, planned: PlannedContest) -> None:
         name = planned.name
         try:
+            await self._host.right.wait()
             spec = await asyncio.to_thread(planned.make)
             if spec is None:
                 self._held.add(name)
@@ -124,6 +153,7 @@ class PlannedContests(HostObserver):
                 self.problems[name] = str(error)
                 self._log.write(SeasonStageNotBegun(name, str(error)))
         finally:
+            self._host.right.release()
             del self._beginning[name]
         self._tell()
         self._host.leave_at_end()

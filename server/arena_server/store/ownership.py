@@ -10,7 +10,7 @@ import struct
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -85,26 +85,29 @@ class BeginLock:
     """The exclusive right to begin contests in a database that exists, until `release`.
 
     Waits for a server that has it: otherwise two servers of the same files, started at the same moment, would
-    each begin some of the contests. Raises StoreError after `wait_s` seconds.
+    each begin some of the contests. Raises StoreError after `wait_s` seconds, or once this server `leaves`.
     """
 
-    def __init__(self, database: Database, wait_s: float = BEGIN_WAIT_S) -> None:
+    def __init__(
+        self, database: Database, wait_s: float = BEGIN_WAIT_S, leaves: Callable[[], bool] = lambda: False
+    ) -> None:
         self._database = database
         self._held: list[tuple[Path, int]] = []
-        self._stack = ExitStack()
-        if not isinstance(database, Path):
-            self._connection = self._stack.enter_context(connect_postgres(database))
-            # The lock belongs to the connection: no transaction stays open for it.
-            self._connection.autocommit = True
-        deadline = time.monotonic() + wait_s
-        while not self._is_mine():
-            if time.monotonic() >= deadline:
-                self.release()
-                raise StoreError(
-                    f"{database}: another server has been beginning its contests for {wait_s:.0f} s; "
-                    "stop it or try again"
-                )
-            time.sleep(BEGIN_STEP_S)
+        with ExitStack() as stack:  # an error of the connection is a StoreError, also while it waits
+            if not isinstance(database, Path):
+                self._connection = stack.enter_context(connect_postgres(database))
+                # The lock belongs to the connection: no transaction stays open for it.
+                self._connection.autocommit = True
+            began = time.monotonic()
+            while not self._is_mine():
+                waited = time.monotonic() - began
+                if waited >= wait_s or leaves():
+                    raise StoreError(
+                        f"{database}: another server has been beginning its contests for {waited:.0f} s; "
+                        "stop it or try again"
+                    )
+                time.sleep(BEGIN_STEP_S)
+            self._stack = stack.pop_all()
 
     def _is_mine(self) -> bool:
         if isinstance(self._database, Path):

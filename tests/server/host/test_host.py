@@ -18,10 +18,11 @@ from arena_server.core.events import Event, Stored, Tick
 from arena_server.core.transcript import Transcript
 from arena_server.errors import HIDDEN, ArenaError, PublicError, StoreError
 from arena_server.host.attachments import PaceLog
-from arena_server.host.host import Host, WhenEntered
+from arena_server.host.host import Host
 from arena_server.host.logs import Log
 from arena_server.host.observers import BotPlaces, TranscriptReader
 from arena_server.host.run import ContestRun
+from arena_server.host.stages import WhenEntered
 from arena_server.store.reader import Results
 from arena_server.terms.timetable import Timetable, parse_hours
 from arena_server.web.bridge import LoopBridge

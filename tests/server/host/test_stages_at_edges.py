@@ -15,6 +15,7 @@ import pytest
 
 from arena_server.core.life import ABORTED, FINISHED, STOPPED
 from arena_server.errors import StoreError
+from arena_server.host.begin_right import BeginRight
 from arena_server.host.observers import Attachment
 from arena_server.host.stages import PlannedContest, PlannedContests
 
@@ -23,11 +24,25 @@ from ...slices import all_of
 NAMES: Final = ("a", "b", "c", "d", "e", "f")
 
 
+class Lock:
+    """The lock of the database, as a server sees it: `held` counts."""
+
+    held = 0
+
+    def take(self) -> Lock:
+        self.held += 1
+        return self
+
+    def release(self) -> None:
+        self.held -= 1
+
+
 class Run:
     """A contest of the host."""
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, *, over: bool = False) -> None:
         self.name, self.over, self.failure = name, asyncio.Event(), None
+        self.spec = SimpleNamespace(over=over)
         self.reason: str | None = None
         self.contest = SimpleNamespace(leads_on=False)
         self.attachments: list[Attachment] = []
@@ -61,8 +76,10 @@ class Season:
     def serve(self) -> None:
         """A server begins with the contests that have begun; one that was stopped goes on."""
         self.status = {name: None if how == STOPPED else how for name, how in self.status.items()}
-        self.contests = {name: Run(name) for name in self.status}
+        self.contests = {name: Run(name, over=how is not None) for name, how in self.status.items()}
         self.left = 0
+        self.lock = Lock()
+        self.right = BeginRight(self.lock.take, self.lock.take())
         chain = [
             PlannedContest(name, names, self._make(name))
             for name, names in self.upstream.items()
@@ -71,12 +88,23 @@ class Season:
         host: Any = self
         self.log: list[object] = []
         self.planned = PlannedContests(host, chain, SimpleNamespace(write=self.log.append))  # type: ignore[arg-type]
+        going = [name for name, how in self.status.items() if how is None]
+        for name in going:
+            self._start(self.contests[name])
+        # Beside a contest that is played those that are over are looked up later.
+        if not going:
+            self._show()
+        self.planned.serving()
+        if going:
+            self._show()
+        self.right.release()  # the first contests are stored
+
+    def _show(self) -> None:
         for name, run in self.contests.items():
-            self._start(run)
             if (how := self.status[name]) is not None:
+                self._start(run)
                 run.reason = how
                 run.over.set()
-        self.planned.serving()
 
     def observe(self, observer: object) -> None:
         """As the host: its observer is `planned`."""
@@ -87,6 +115,7 @@ class Season:
             each.started()
 
     async def add(self, spec: Any) -> None:
+        assert self.lock.held == 1, "another server may begin it, too"
         await self.pause()
         assert spec.name not in self.status, f"{spec.name} begins twice"
         assert all(self.status[name] == FINISHED for name in self.upstream[spec.name])
@@ -113,8 +142,10 @@ class Season:
             await asyncio.sleep(0)
 
     async def settle(self) -> None:
+        await asyncio.sleep(0)
         while self.planned._beginning:
             await asyncio.sleep(0)
+        assert self.lock.held == 0, "nothing begins, and no other server may begin anything"
 
     def end_one(self, *ways: str) -> None:
         running = [name for name, how in self.status.items() if how is None]
@@ -128,7 +159,9 @@ class Season:
         tasks = list(self.planned._beginning.values())
         for task in tasks:
             task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
+        self.leaving = True  # what the loop still calls
+        await asyncio.gather(*tasks, asyncio.sleep(0), return_exceptions=True)
+        self.leaving = False
         self.serve()
 
     def may_begin(self, name: str) -> bool:

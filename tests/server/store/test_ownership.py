@@ -94,6 +94,18 @@ def test_one_server_at_a_time_begins_its_contests(database: Database) -> None:
             BeginLock(database, wait_s=0)
         line = "another server has been beginning its contests for 0 s; stop it or try again"
         assert str(refused.value) == f"{database}: {line}"
+    with pytest.raises(StoreError, match="another server has been beginning its contests for 0 s"):
+        BeginLock(database, leaves=lambda: True)
+    if not isinstance(database, Path):
+
+        def lost() -> bool:
+            end_connections(database, "pid NOT IN (SELECT pid FROM pg_locks WHERE locktype = 'advisory')")
+            return False
+
+        with ThreadPoolExecutor() as pool:
+            ended = pool.submit(BeginLock, database, PATIENCE_S, lost).exception()
+        assert "terminating connection due to administrator command" in str(ended)
+        assert isinstance(ended, StoreError)
     with ThreadPoolExecutor() as pool:
         second = pool.submit(BeginLock, database, PATIENCE_S)
         first.release()
@@ -238,6 +250,15 @@ def test_a_server_whose_contest_was_taken_over_writes_nothing_more(database: Dat
     with Results(database) as results:
         records = [data for _, data in results.games.records(results.contest()) if data is not None]
         assert [decode(data).game_id for data in records] == ["g1", "g2"]
+
+
+def end_connections(database: Database, which: str) -> None:
+    """End the one other connection to this database of which `which` is true."""
+    engine = open_engine(database)
+    end = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database()"
+    with engine.connect() as connection:
+        assert connection.execute(text(f"{end} AND pid <> pg_backend_pid() AND {which}")).rowcount == 1
+    engine.dispose()
 
 
 def end_locks(database: Database) -> None:
