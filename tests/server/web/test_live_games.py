@@ -56,7 +56,7 @@ FITS = (
 COUNT_CHANGES = """
 window.changes = { moves: [0, 0], status: 0 };
 const see = (name, note) => new MutationObserver((found) => found.forEach(note))
-  .observe(document.querySelector(name), { childList: true, subtree: true });
+  .observe(document.querySelector(name), { childList: true, characterData: true, subtree: true });
 see(".moves", ({ addedNodes, removedNodes }) => {
   window.changes.moves[0] += addedNodes.length;
   window.changes.moves[1] += removedNodes.length;

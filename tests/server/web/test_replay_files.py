@@ -146,7 +146,11 @@ def test_one_file_plays_without_a_server(pages: Watched, tmp_path: Path) -> None
         page.get_by_role("button", name="Save: Board as SVG").click()
     assert picture.value.suggested_filename == "g7-31.svg"
     root = ElementTree.parse(Path(picture.value.path())).getroot()
-    tiles = [node for node in root.iter("{http://www.w3.org/2000/svg}g") if node.get("class") == "tile"]
-    assert len(tiles) == page.locator(".stage .tile").count() - page.locator(".belt .tile").count() > 0
+    parts = list(root.iter())
+    tiles = [part.get("fill", "") for part in parts if part.get("class") == "tile" and part.get("fill")]
+    assert len(tiles) == 25
+    # Each is filled by a pattern of the same file.
+    patterns = {f"url(#{part.get('id')})" for part in parts if part.tag.endswith("pattern")}
+    assert {tile for tile in tiles if tile != "none"} == patterns != set()
     assert "--c1" in (root[0].text or "")
     pages.shoot(page, "replay-share")

@@ -6,7 +6,7 @@ import { clockText, el, POINT, setText } from "./dom.js";
 /** The lengths that the bar has. */
 const BAR_STEPS = 200;
 /** A clock that is wrong by less is left to run, in ms. */
-const CLOSE_MS = 40;
+export const CLOSE_MS = 40;
 /** The tenths of a minute. */
 const ROWS = 600;
 

@@ -53,9 +53,15 @@ export const allContests = () => el("a", { href: "index.html" }, t`All contests`
 /** Names in a row, as those of the players of a game. */
 export const versus = (names) => names.flatMap((name, i) => [i ? " – " : "", bdi(name)]);
 
-/** Set the text of `node` where it is another one: the same text would take a layout, and be read out again. */
+/**
+ * Set the text of `node` where it is another one: the same text would take a layout, and be read out again. A text
+ * that is there changes: another one would take a style of its parent, too.
+ */
 export function setText(node, text) {
-  if (node.textContent !== text) node.textContent = text;
+  const [only, ...others] = node.childNodes;
+  if (only?.nodeType === Node.TEXT_NODE && !others.length) {
+    if (only.data !== text) only.data = text;
+  } else if (node.textContent !== text) node.textContent = text;
 }
 
 /** What a spectator sees of quick games: so often at most, and of several plies the last one. */

@@ -41,6 +41,7 @@ export class GameView {
     this.board = makeBoard(timeline.rules, timeline.info.layout);
     this.seats = timeline.info.names.map((name, i) => new SeatCard(i + 1, name, botLink(name)));
     this.status = el("p", { class: "status", role: "status" });
+    [this.said, this.result] = [el("span"), el("strong")];
     this.graphs = new Graphs(timeline, (ply) => this.jump(ply));
     this.badge = el("p", { class: "badge" });
     this.shares = new ShareBar(timeline.info.names.length);
@@ -294,9 +295,11 @@ export class GameView {
     const now = performance.now();
     const isSaid = over || ((!this.playing || this.speed <= 1) && now - this.saidAt >= SAID_MS);
     if (isSaid) this.saidAt = now;
-    this.status.setAttribute("aria-live", isSaid ? "polite" : "off");
-    const sentence = this.#sentence(ply);
-    if (this.status.textContent !== sentence) this.status.replaceChildren(el(over ? "strong" : "span", {}, sentence));
+    const live = isSaid ? "polite" : "off";
+    if (this.status.getAttribute("aria-live") !== live) this.status.setAttribute("aria-live", live);
+    const sentence = over ? this.result : this.said;
+    setText(sentence, this.#sentence(ply));
+    if (sentence.parentElement !== this.status) this.status.replaceChildren(sentence);
     const isQuick = this.following && timeline.end === null && now - this.listedAt < LISTED_MS;
     clearTimeout(this.listing);
     if (isQuick) this.listing = setTimeout(() => this.#showMoves(), LATE_MS);

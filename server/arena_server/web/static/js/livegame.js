@@ -1,5 +1,6 @@
 // A running game: the events of its stream become a timeline that grows, and clocks that run.
 
+import { CLOSE_MS } from "./clock.js";
 import { livePath, LiveStream } from "./livestream.js";
 import { Timeline } from "./timeline.js";
 
@@ -46,7 +47,13 @@ export class LiveGame {
       zombie: change((fault) => { this.timeline.faults.push(fault); }),
       info: (note) => { this.timeline?.notes.push(note); onnote(); },
       over: change((over) => { this.#end(over); this.#over(onover); }),
-      sync: ({ since_ms }) => { this.since = performance.now() - since_ms; this.tick(); },
+      sync: ({ since_ms }) => {
+        const since = performance.now() - since_ms;
+        // One that runs as it should takes no frame of the page.
+        if (this.isRunning && Math.abs(since - this.since) < CLOSE_MS) return;
+        this.since = since;
+        this.tick();
+      },
     }, (state) => { onstate(state); this.tick(); });
   }
 
@@ -78,6 +85,7 @@ export class LiveGame {
   tick() {
     clearTimeout(this.timer);
     const running = this.running();
+    this.isRunning = running !== null;
     this.onclock(running);
     if (running?.ms > 0) {
       this.timer = setTimeout(() => this.tick(), Math.min(AGAIN_MS, running.ms % 60_000 + 1));

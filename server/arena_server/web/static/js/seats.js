@@ -21,8 +21,9 @@ export class LeaningBar {
   /** Show what they have noted about the plies up to `until`. */
   show(timeline, until) {
     const value = timeline.evaluation(until);
-    this.element.hidden = timeline.info.names.length !== 2
+    const isHidden = timeline.info.names.length !== 2
       || !timeline.notes.some((note) => Number.isFinite(note.eval));
+    if (this.element.hidden !== isHidden) this.element.hidden = isHidden;
     this.fill.style.transform = `scaleY(${(1 + (value ?? 0)) / 2})`;
     setText(this.label, value === null ? "" : signedText(Math.round(100 * value)));
     // In the colour of the seat that is ahead.
@@ -82,10 +83,10 @@ export class SeatCard {
     this.element.classList.toggle("moving", moving);
     this.element.classList.toggle("won", won);
     this.element.classList.toggle("zombie", fault !== null);
-    setText(this.state, fault !== null
-      ? faultText(fault) : won ? t`wins` : moving
-      ? t`to move` : "");
-    this.state.title = this.state.textContent;
+    const state = fault !== null ? faultText(fault) : won ? t`wins` : moving ? t`to move` : "";
+    setText(this.state, state);
+    // A long one is cut off.
+    if (this.state.title !== state) this.state.title = state;
   }
 
   /** `ms` is what the clock charged for the ply of the note, if it is played. */

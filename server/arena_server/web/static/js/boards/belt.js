@@ -11,14 +11,14 @@ const FIRST = 1.5;
 const AFTER = 41;
 
 export class Belt {
-  /** `make(sign, x)` gives the piece of a sign with its centre at x. */
-  constructor(make) {
+  /** `make(sign, x)` gives the piece of a sign with its centre at x; `defs` is what pieces are filled by. */
+  constructor(make, defs = null) {
     this.make = make;
     this.signs = "";
     /** How many have gone since the drawing began: the place of the first one. */
     this.gone = 0;
     this.rest = svg("g");
-    this.strip = svg("svg", {}, this.rest);
+    this.strip = svg("svg", {}, defs, this.rest);
     this.element = el("div", { class: "belt", role: "img" }, this.strip);
   }
 

@@ -4,10 +4,10 @@ import { el, stillMotion, svg } from "../dom.js";
 import { SIDE } from "../games/insertion.js";
 import { Belt } from "./belt.js";
 import { Flight } from "./flight.js";
-import { planMarks, tile } from "./pieces.js";
+import { planMarks, TILE, tile, TilePatterns } from "./pieces.js";
 import { t } from "../texts.js";
 
-const CELL = 100;
+const CELL = TILE;
 const NAMES = ["", t`circle`, t`square`, t`triangle`, t`diamond`, t`star`, t`hexagon`, t`cross`];
 
 /** The centre of cell [x, y], y from the bottom, in the units of the drawing. */
@@ -16,6 +16,9 @@ function centre([x, y]) {
 }
 
 const isOutside = (cell) => cell.some((value) => value < 0 || value >= SIDE);
+
+/** The number of a cell in a position. */
+const placeOf = ([x, y]) => SIDE * x + y;
 
 /** Pictures [colour, cell] as one piece, with the centre of the first one in its middle. */
 function together(pictures) {
@@ -55,26 +58,34 @@ export class InsertionBoard {
 
   constructor(rules) {
     this.rules = rules;
-    this.tiles = svg("g", { class: "tiles" });
-    this.nodes = new Map();
+    this.patterns = new TilePatterns();
+    /** The tile of each cell, as a position has them: {node, colour}, of which 0 is none. */
+    this.tiles = [];
     /** The position that is drawn as a whole; null during an animation, and after one that was cut off. */
     this.whole = null;
     this.rim = new Map();
     const cells = [];
     for (let x = 0; x < SIDE; x++) {
       for (let y = 0; y < SIDE; y++) {
+        const [left, top] = [CELL * x, CELL * (SIDE - 1 - y)];
         cells.push(svg("rect",
-          { class: "cell", x: CELL * x + 3, y: CELL * y + 3, width: CELL - 6, height: CELL - 6, rx: 14 }));
+          { class: "cell", x: left + 3, y: top + 3, width: CELL - 6, height: CELL - 6, rx: 14 }));
+        const node = svg("rect", { class: "tile", x: left, y: top, width: CELL, height: CELL, fill: "none" });
+        this.tiles.push({ node, colour: 0 });
       }
     }
     for (let move = 1; move <= 15; move++) this.rim.set(String(move), this.#rimMark(move));
     this.element = svg("svg", { viewBox: "-72 -72 644 582", class: "board insertion", role: "img" },
       svg("rect", { class: "frame", x: -6, y: -6, width: 512, height: 512, rx: 20 }),
-      ...cells, this.tiles, ...this.rim.values());
+      this.patterns.element, ...cells, svg("g", { class: "tiles" }, ...this.tiles.map(({ node }) => node)),
+      ...this.rim.values());
     this.plans = svg("g", { class: "plans" });
     this.element.append(this.plans);
     this.flight = new Flight(this.element, ROOM);
-    this.belt = new Belt(tile);
+    // Its digits are larger: it has patterns of its own.
+    const patterns = new TilePatterns();
+    this.belt = new Belt((sign, x) => svg("rect",
+      { x: x - TILE / 2, y: -TILE / 2, width: TILE, height: TILE, fill: patterns.fill(sign) }), patterns.element);
     this.extra = el("div", { class: "belt-box" }, this.belt.element);
   }
 
@@ -109,37 +120,22 @@ export class InsertionBoard {
     this.#draw(position, last);
   }
 
-  /**
-   * Tiles that are where they belong, such as those of an animation that has ended, are kept: a phone draws few in a
-   * frame.
-   */
   #draw(position, last) {
-    const before = this.nodes;
-    this.nodes = new Map();
-    position.board.forEach((colour, cell) => {
-      if (!colour) return;
-      const at = [Math.floor(cell / SIDE), cell % SIDE];
-      const node = before.get(String(at));
-      if (node?.dataset.colour === String(colour)) this.nodes.set(String(at), node);
-      else this.#put(colour, at);
+    // What flies there stays hidden until it is settled: to show it takes a frame.
+    position.board.forEach((colour, place) => {
+      if (this.tiles[place].colour !== colour) this.#put(place, colour);
     });
-    const shown = new Set(this.nodes.values());
-    // What flies off stays hidden until it is settled: to take it away takes a frame.
-    for (const node of [...this.tiles.children]) {
-      if (!shown.has(node) && !node.hasAttribute("visibility")) node.remove();
-    }
     this.#mark(last);
     this.#showBelt(position);
     this.element.setAttribute("aria-label", this.describe(position));
     this.whole = position;
   }
 
-  #put(colour, cell) {
-    const node = tile(colour, ...centre(cell));
-    node.dataset.colour = colour;
-    this.tiles.append(node);
-    this.nodes.set(String(cell), node);
-    return node;
+  #put(place, colour, isHidden = false) {
+    const { node } = this.tiles[place];
+    this.tiles[place].colour = colour;
+    node.setAttribute("fill", this.patterns.fill(isHidden ? 0 : colour));
+    node.dataset.colour = colour || "";
   }
 
   #mark(last) {
@@ -189,11 +185,9 @@ export class InsertionBoard {
   }
 
   #move(paths, ms) {
-    const moved = paths.map(({ colour, cells }) =>
-      ({ colour, cells, node: this.nodes.get(String(cells[0])) }));
-    for (const { cells } of paths) this.nodes.delete(String(cells[0]));
+    for (const { cells } of paths) if (!isOutside(cells[0])) this.#put(placeOf(cells[0]), 0);
     const alike = new Map();
-    for (const each of moved) {
+    for (const each of paths) {
       const [[x, y]] = each.cells;
       const key = String([isOutside(each.cells.at(-1)), ...each.cells.map(([toX, toY]) => [toX - x, toY - y])]);
       alike.set(key, [...alike.get(key) ?? [], each]);
@@ -203,11 +197,8 @@ export class InsertionBoard {
 
   /** Pictures that move alike fly as one layer. */
   #fly(group, ms) {
-    for (const each of group) {
-      each.node?.remove();
-      each.node = this.#put(each.colour, each.cells.at(-1));
-      each.node.setAttribute("visibility", "hidden");
-    }
+    const arrived = group.filter(({ cells }) => !isOutside(cells.at(-1)));
+    for (const { colour, cells } of arrived) this.#put(placeOf(cells.at(-1)), colour, true);
     const [{ cells }] = group;
     const points = cells.map(centre);
     let total = 0;
@@ -219,7 +210,7 @@ export class InsertionBoard {
     if (leaves) frames.at(-1).opacity = 0;
     const tiles = together(group.map((each) => [each.colour, each.cells[0]]));
     return this.flight.fly(tiles, frames, { duration: ms * Math.max(1, total / 10), easing: "ease-in-out" }, () => {
-      for (const { node } of group) if (leaves) node.remove(); else node.removeAttribute("visibility");
+      for (const { colour, cells } of arrived) this.#put(placeOf(cells.at(-1)), colour);
     });
   }
 
@@ -234,13 +225,8 @@ export class InsertionBoard {
   }
 
   #clear(cells, ms) {
-    const gone = cells.map((cell) => {
-      const at = [Math.floor(cell / SIDE), cell % SIDE];
-      const node = this.nodes.get(String(at));
-      this.nodes.delete(String(at));
-      node.remove();
-      return [Number(node.dataset.colour), at];
-    });
+    const gone = cells.map((place) => [this.tiles[place].colour, [Math.floor(place / SIDE), place % SIDE]]);
+    for (const place of cells) this.#put(place, 0);
     this.#rise(cells, ms);
     const tiles = together(gone);
     for (const each of tiles.children) each.classList.add("gone");

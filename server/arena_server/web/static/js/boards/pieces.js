@@ -40,6 +40,34 @@ export function tile(colour, x = 0, y = 0) {
     svg("text", { class: "digit", x, y: y + 10 }, String(colour)));
 }
 
+/** How wide and high a tile is with the room around it. */
+export const TILE = 100;
+/** How many sets of patterns the page has: each has names of its own. */
+let sets = 0;
+
+/**
+ * Tiles as patterns: a rectangle of TILE by TILE that is filled by one is a tile. It becomes another one by an
+ * attribute; parts of its own would each take a style, a layout and a step of paint.
+ */
+export class TilePatterns {
+  constructor() {
+    this.element = svg("defs");
+    this.name = `tile-${sets++}`;
+    this.made = new Set();
+  }
+
+  /** How a rectangle is filled: colour 0 is no tile. */
+  fill(colour) {
+    if (!Number(colour)) return "none";
+    const id = `${this.name}-${colour}`;
+    if (!this.made.has(id)) {
+      this.made.add(id);
+      this.element.append(svg("pattern", { id, width: 1, height: 1 }, tile(colour, TILE / 2, TILE / 2)));
+    }
+    return `url(#${id})`;
+  }
+}
+
 /** The holes of discs, so that seats differ by more than their hue; `cli/arena_cli/picture.py` has the same. */
 const HOLES = [0, 0, 14, 22, 28];
 
