@@ -3,8 +3,9 @@
 import { get } from "./api.js";
 import { makeBoard } from "./boards.js";
 import { copyButton } from "./copy.js";
-import { bdi, cardTable, clockText, dateText, el, labelled, link, NO_CLOCK_MS, resultText, versus } from "./dom.js";
-import { gameLink } from "./gameview.js";
+import {
+  bdi, cardTable, clockText, dateText, el, gameLink, labelled, link, NO_CLOCK_MS, resultText, versus,
+} from "./dom.js";
 import { calledNames } from "./people.js";
 import { makeGame, RULES } from "./rules.js";
 import { gameName, named, t } from "./texts.js";

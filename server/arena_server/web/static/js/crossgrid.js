@@ -1,9 +1,8 @@
 // The cross-table of many bots: a sign a cell, and the pair in words by pointer, focus or touch. Arrow keys lead from
 // cell to cell.
 
-import { bdi, el, link, numberText, plural } from "./dom.js";
+import { bdi, el, gameLink, link, numberText, plural } from "./dom.js";
 import { OVER, PLANNED, RUNNING } from "./gamelist.js";
-import { gameLink } from "./gameview.js";
 import { apart } from "./locale.js";
 import { t } from "./texts.js";
 

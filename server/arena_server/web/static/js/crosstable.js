@@ -1,9 +1,8 @@
 // The cross-table: a cell has the games of the bot in its row against the bot in its column, each a link.
 
 import { CrossGrid } from "./crossgrid.js";
-import { el, explained, numberText, pliesText, plural } from "./dom.js";
+import { el, explained, gameLink, numberText, pliesText, plural } from "./dom.js";
 import { OVER, PLANNED, resultFor, RUNNING, scoreFor, valuesOf } from "./gamelist.js";
-import { gameLink } from "./gameview.js";
 import { apart } from "./locale.js";
 import { marked } from "./sign.js";
 import { named, t } from "./texts.js";

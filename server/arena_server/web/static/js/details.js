@@ -1,8 +1,7 @@
 // What a contest's page says beside the tables: points and time of each bot's games, and the faults with their lines.
 
 import { get } from "./api.js";
-import { bdi, cardTable, el, labelled, link, numberText, plural } from "./dom.js";
-import { gameLink } from "./gameview.js";
+import { bdi, cardTable, el, gameLink, labelled, link, numberText, plural } from "./dom.js";
 import { locale } from "./locale.js";
 import { said } from "./said.js";
 import { marked } from "./sign.js";

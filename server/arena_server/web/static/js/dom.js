@@ -248,6 +248,10 @@ export function link(page, parameters = {}, hash = "") {
   return `${inReport() ? "" : page}${query.size ? `?${query}` : ""}${hash ? `#${hash}` : ""}`;
 }
 
+export function gameLink(contest, game, ply = null) {
+  return link("game.html", { contest, game }, ply === null ? "" : `ply=${ply}`);
+}
+
 /** Words that a visitor may not know, in a box that opens; by the title of the box. */
 export function explained(title, words) {
   return el("details", { class: "explain" }, el("summary", {}, el("span", { "aria-hidden": "true" }, "? "), title),

@@ -1,8 +1,9 @@
 // The games of a contest, over, running and planned: loaded in chunks, filtered in memory, shown a page at a time.
 
 import { get } from "./api.js";
-import { bdi, cardTable, clockText, dateText, el, labelled, link, numberText, parameter, plural } from "./dom.js";
-import { gameLink } from "./gameview.js";
+import {
+  bdi, cardTable, clockText, dateText, el, gameLink, labelled, link, numberText, parameter, plural,
+} from "./dom.js";
 import { loadPairs, pairLink } from "./pairs.js";
 import { named, t } from "./texts.js";
 
@@ -56,7 +57,10 @@ export async function loadGames(contest, known = [], onnewest = () => {}) {
   return [...known.slice(0, full * size), ...parts.slice(full).flat()];
 }
 
-/** The row of a game that is over, and its place in the list (0, 1, ...); null without one. */
+/**
+ * The `row` of a game that is over, its `place` in the list (0, 1, ...), and `near`, the rows of its chunk by their
+ * places; null without one.
+ */
 export async function findGame(contest, id) {
   const { games, chunk } = contest.list;
   // Games end about in the order of their numbers.
@@ -65,16 +69,19 @@ export async function findGame(contest, id) {
     .sort((a, b) => Math.abs(a - guess) - Math.abs(b - guess));
   for (const number of chunks) {
     const rows = await get(`contests/${contest.id}/games-${number}.json`);
-    const place = rows.findIndex((row) => row[0] === id);
-    if (place >= 0) return { row: readRow(rows[place]), place: number * chunk + place };
+    const at = rows.findIndex((row) => row[0] === id);
+    if (at < 0) continue;
+    const near = new Map(rows.map((row, i) => [number * chunk + i, row]));
+    return { row: readRow(rows[at]), place: number * chunk + at, near };
   }
   return null;
 }
 
-/** The row at a place of the list; null beyond its ends. */
-export async function gameAt(contest, place) {
+/** The row at a place of the list, one of those `near` or loaded; null beyond its ends. */
+export async function gameAt(contest, place, near) {
   const { games, chunk } = contest.list;
   if (place < 0 || place >= games) return null;
+  if (near.has(place)) return readRow(near.get(place));
   const rows = await get(`contests/${contest.id}/games-${Math.floor(place / chunk)}.json`);
   return rows[place % chunk] ? readRow(rows[place % chunk]) : null;
 }

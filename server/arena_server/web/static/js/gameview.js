@@ -1,7 +1,7 @@
 // A game on the page: board, seats, controls, graphs and moves, over a timeline that may still grow.
 
 import { makeBoard } from "./boards.js";
-import { el, inFrame, link, numberText, plural, setText, signedText, svg, versus } from "./dom.js";
+import { el, inFrame, numberText, plural, setText, signedText, svg, versus } from "./dom.js";
 import { Graphs } from "./graphs.js";
 import { MoveList } from "./movelist.js";
 import { LeaningBar, SeatCard, seatBox, ShareBar, showRunning } from "./seats.js";
@@ -427,8 +427,4 @@ function icon(name) {
 export function gameHead(names, state, { back = null, tools = [] } = {}) {
   return el("div", { class: "game-head" }, back,
     el("h1", {}, versus(names)), el("p", { class: "sub" }, state), el("div", { class: "tools" }, ...tools));
-}
-
-export function gameLink(contest, game, ply = null) {
-  return link("game.html", { contest, game }, ply === null ? "" : `ply=${ply}`);
 }

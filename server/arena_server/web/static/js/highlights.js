@@ -1,8 +1,7 @@
 // The games of a contest that are worth a look: upsets, comebacks, cascades, the game of a day, the first fault.
 
 import { get } from "./api.js";
-import { el, numberText, plural, resultText, versus } from "./dom.js";
-import { gameLink } from "./gameview.js";
+import { el, gameLink, numberText, plural, resultText, versus } from "./dom.js";
 import { apart, inRow, locale } from "./locale.js";
 import { calledNames } from "./people.js";
 import { named, t } from "./texts.js";

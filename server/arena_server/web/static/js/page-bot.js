@@ -3,14 +3,12 @@
 import { feedLinks, get, spaced } from "./api.js";
 import { faultsPanel, loadFaults, rangesPanel } from "./details.js";
 import {
-  allContests, applyTheme, bdi, cardTable, dateText, el, errorBox, inReport, inTime, keepPlace, labelled, link,
-  numberText, pageHeader,
-  parameter, plural,
+  allContests, applyTheme, bdi, cardTable, dateText, el, errorBox, gameLink, inReport, inTime, keepPlace, labelled,
+  link, numberText, pageHeader, parameter, plural,
 } from "./dom.js";
 import {
   GameList, filterGames, idsOf, loadGames, loadSchedule, openGames, resultFor, runningRows, withLeaving,
 } from "./gamelist.js";
-import { gameLink } from "./gameview.js";
 import { loadedAfter } from "./loading.js";
 import { marked } from "./sign.js";
 import { livePath, LiveStream } from "./livestream.js";

@@ -2,12 +2,12 @@
 
 import { API, fileAddress, get } from "./api.js";
 import {
-  allContests, applyTheme, bdi, el, errorBox, inFrame, inReport, inTime, link, pageHeader, parameter, resultText,
-  SEEN_MS,
+  allContests, applyTheme, bdi, el, errorBox, gameLink, inFrame, inReport, inTime, link, pageHeader, parameter,
+  resultText, SEEN_MS,
 } from "./dom.js";
 import { findGame, gameAt, loadChain } from "./gamelist.js";
 import { loadRecord, recordPath } from "./gamerecord.js";
-import { gameHead, gameLink, GameView } from "./gameview.js";
+import { gameHead, GameView } from "./gameview.js";
 import { GuessPanel, guessResult } from "./guess.js";
 import { gamePath, LiveGame } from "./livegame.js";
 import { livePath, LiveStream } from "./livestream.js";
@@ -80,7 +80,7 @@ const card = (ply) => `${API}contests/${encodeURIComponent(contest)}/pictures/${
 /** What the contest says of this game, to check the record by, and the `ways` to the games before and after it. */
 async function proofOf(bytes) {
   const document = await get(`contests/${encodeURIComponent(contest)}.json`);
-  const { row, place } = await findGame(document, game) ?? { row: null, place: null };
+  const { row, place, near } = await findGame(document, game) ?? { row: null, place: null };
   // The list has what players are called, the record their names in the protocol.
   const recorded = Object.fromEntries(Object.entries(document.called ?? {}).map((pair) => pair.reverse()));
   const listed = row === null ? { game_id: null } : {
@@ -91,7 +91,7 @@ async function proofOf(bytes) {
   };
   const head = document.status === "running" || row === null ? null : document.head;
   const proof = { bytes, listed, place, games: document.list.games, head, digests: () => loadChain(document) };
-  const ways = row === null || embedded ? [] : await waysOn(document, row, place);
+  const ways = row === null || embedded ? [] : await waysOn(document, row, place, near);
   const runs = document.status === "running" && site?.live;
   const more = embedded ? [] : [runs ? nextRunning() : null, site?.start ? playOn() : null].filter(Boolean);
   const notes = row === null ? [] : decisionNotes(document, row);
@@ -142,9 +142,9 @@ function nextRunning() {
 }
 
 /** Links to the games whose results came before and after that of `row`, and to all games of the same bots. */
-async function waysOn(document, row, place) {
+async function waysOn(document, row, place, near) {
   const step = async (to, sign, label, rel) => {
-    const other = await gameAt(document, to);
+    const other = await gameAt(document, to, near);
     if (other === null) return null;
     const players = inRow(other.seats.map((bot) => document.bots[bot]), " – ");
     return el("a",

@@ -1,10 +1,9 @@
 // Two games on the same deal, beside each other.
 
 import { get } from "./api.js";
-import { allContests, applyTheme, el, errorBox, link, pageHeader, parameter } from "./dom.js";
+import { allContests, applyTheme, el, errorBox, gameLink, link, pageHeader, parameter } from "./dom.js";
 import { findGame } from "./gamelist.js";
 import { loadRecord } from "./gamerecord.js";
-import { gameLink } from "./gameview.js";
 import { loadedAfter } from "./loading.js";
 import { inRow } from "./locale.js";
 import { loadPairs } from "./pairs.js";

@@ -3,9 +3,9 @@
 
 import { API, get } from "./api.js";
 import { casualPart, keptName, nameField, seatLink } from "./casual.js";
-import { applyTheme, bdi, el, inFrame, link, numberText, pageHeader, resultText, sentence } from "./dom.js";
+import { applyTheme, bdi, el, gameLink, inFrame, link, numberText, pageHeader, resultText, sentence } from "./dom.js";
 import { loadGames } from "./gamelist.js";
-import { gameLink, GameView } from "./gameview.js";
+import { GameView } from "./gameview.js";
 import { hint } from "./hint.js";
 import { LiveGame } from "./livegame.js";
 import { isUnsure, makePlayable, markMove, nameMoves } from "./playable.js";

@@ -2,10 +2,9 @@
 
 import { get } from "./api.js";
 import {
-  applyTheme, bdi, el, gamesText, heldText, inFrame, leftText, numberText, pageHeader, parameter, plural,
+  applyTheme, bdi, el, gameLink, gamesText, heldText, inFrame, leftText, numberText, pageHeader, parameter, plural,
   rankingText, SEEN_MS, sentence, setText, someNames,
 } from "./dom.js";
-import { gameLink } from "./gameview.js";
 import { choose, interest, numberOf, plannedAfter, RECENT_MS } from "./interest.js";
 import { gamePath, LiveGame } from "./livegame.js";
 import { livePath, LiveStream } from "./livestream.js";

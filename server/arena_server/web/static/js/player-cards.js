@@ -1,7 +1,6 @@
 // The cards of the players of a Swiss: a line a bot, a field a round, as the server has made them (`player_cards.py`).
 
-import { el, link, numberText } from "./dom.js";
-import { gameLink } from "./gameview.js";
+import { el, gameLink, link, numberText } from "./dom.js";
 import { foldable } from "./rounds.js";
 import { said } from "./said.js";
 import { marked } from "./sign.js";

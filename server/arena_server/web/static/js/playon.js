@@ -2,8 +2,8 @@
 
 import { get } from "./api.js";
 import { keptName, nameField } from "./casual.js";
-import { el, link, versus } from "./dom.js";
-import { gameLink, GameView } from "./gameview.js";
+import { el, gameLink, link, versus } from "./dom.js";
+import { GameView } from "./gameview.js";
 import { inRow } from "./locale.js";
 import { calledNames } from "./people.js";
 import { Timeline } from "./timeline.js";

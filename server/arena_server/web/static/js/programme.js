@@ -1,9 +1,8 @@
 // What /tv shows while no game runs: the best moments of the contest, one after another.
 
 import { get, getBytes } from "./api.js";
-import { el } from "./dom.js";
+import { el, gameLink } from "./dom.js";
 import { GameError } from "./gameerror.js";
-import { gameLink } from "./gameview.js";
 import { highlightTexts, loadHighlights } from "./highlights.js";
 import { decodeRecord } from "./record.js";
 import { RULES } from "./rules.js";

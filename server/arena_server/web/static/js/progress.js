@@ -1,9 +1,8 @@
 // How far a contest is: who leads, how many games are over, the latest results.
 
 import {
-  bdi, el, gamesText, numberText, paceText, plural, rankingText, resultText, someNames, unequal,
+  bdi, el, gameLink, gamesText, numberText, paceText, plural, rankingText, resultText, someNames, unequal,
 } from "./dom.js";
-import { gameLink } from "./gameview.js";
 import { t } from "./texts.js";
 
 /** Results in the head of the page. */

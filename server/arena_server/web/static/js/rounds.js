@@ -1,8 +1,7 @@
 // What a format has drawn: a bracket as columns of matches, rounds and groups as tables. Each match links to its games.
 
 import { get } from "./api.js";
-import { cardTable, el, link, numberText, plural } from "./dom.js";
-import { gameLink } from "./gameview.js";
+import { cardTable, el, gameLink, link, numberText, plural } from "./dom.js";
 import { inRow } from "./locale.js";
 import { said } from "./said.js";
 import { marked } from "./sign.js";

@@ -1,7 +1,6 @@
 // The rounds of a Swiss as columns of its standings: whom each bot met, by its place in the table, and how it ended.
 
-import { el, explained, link } from "./dom.js";
-import { gameLink } from "./gameview.js";
+import { el, explained, gameLink, link } from "./dom.js";
 import { pairLink } from "./pairs.js";
 import { said } from "./said.js";
 import { t } from "./texts.js";

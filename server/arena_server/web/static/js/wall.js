@@ -1,8 +1,7 @@
 // Small boards of running games, kept up to date by one stream.
 
 import { makeBoard } from "./boards.js";
-import { bdi, clockText, el, numberText, resultText, setText } from "./dom.js";
-import { gameLink } from "./gameview.js";
+import { bdi, clockText, el, gameLink, numberText, resultText, setText } from "./dom.js";
 import { livePath, LiveStream } from "./livestream.js";
 import { arranged, FEW, isWanted, starred } from "./places.js";
 import { makeGame, RULES } from "./rules.js";
