@@ -39,6 +39,8 @@ CONTENT_POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; "
     "connect-src 'self'; worker-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors "
 )
+#: What is no page shows nothing; a script may be that of a worker, which asks this server alone.
+PLAIN_POLICY = b"default-src 'none'; connect-src 'self'; frame-ancestors 'none'"
 #: The page that other origins may show in a frame, where the configuration names them: it only shows.
 EMBEDDED = "/game.html"
 PAGE_HEADERS = (
@@ -203,11 +205,12 @@ class PageHeaders:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         async def with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
-                policy = (b"content-security-policy", self._policy(scope["path"]))
-                headers = [*message["headers"], policy, *PAGE_HEADERS]
+                headers = message["headers"]
                 is_document = any(
                     name == b"content-type" and kind[:9] == b"text/html" for name, kind in headers
                 )
+                policy = self._policy(scope["path"]) if is_document else PLAIN_POLICY
+                headers = [*headers, (b"content-security-policy", policy), *PAGE_HEADERS]
                 message["headers"] = [*headers, ISOLATION] if is_document and _is_secure(scope) else headers
             await send(message)
 

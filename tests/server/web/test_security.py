@@ -311,7 +311,10 @@ class TestPageHeaders:
             _, text_headers, _ = server.ask("POST /text", more, host)
         assert headers.get("cross-origin-opener-policy") == ("same-origin" if isolated else None)
         assert "cross-origin-opener-policy" not in text_headers  # it is of documents alone
-        assert headers["content-security-policy"] == text_headers["content-security-policy"]
+        assert "script-src 'self'" in headers["content-security-policy"]
+        # What is no page shows and runs nothing.
+        allowed = {"default-src 'none'", "connect-src 'self'", "frame-ancestors 'none'"}
+        assert set(text_headers["content-security-policy"].split("; ")) == allowed
 
     @pytest.mark.parametrize("path", ["/game.html", "/", "/game.html/", "/text"])
     def test_a_game_alone_is_shown_in_frames_of_named_origins(self, path: str) -> None:
