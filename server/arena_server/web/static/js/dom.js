@@ -59,9 +59,17 @@ export const versus = (names) => names.flatMap((name, i) => [i ? " – " : "", b
  */
 export function setText(node, text) {
   const [only, ...others] = node.childNodes;
-  if (only?.nodeType === Node.TEXT_NODE && !others.length) {
+  if (text && only?.nodeType === Node.TEXT_NODE && !others.length) {
     if (only.data !== text) only.data = text;
   } else if (node.textContent !== text) node.textContent = text;
+}
+
+/** Have `parts` in `box`, which are left alone where they are there: the same ones would take a layout. */
+export function setParts(box, ...parts) {
+  const made = [...el("div", {}, ...parts).childNodes];
+  const there = box.childNodes;
+  if (made.length === there.length && made.every((each, i) => each.isEqualNode(there[i]))) return;
+  box.replaceChildren(...made);
 }
 
 /** What a spectator sees of quick games: so often at most, and of several plies the last one. */

@@ -3,7 +3,8 @@
 import { feedLinks, get, spaced } from "./api.js";
 import {
   aboutSite, allContests, applyTheme, bdi, clockText, el, errorBox, explained, heldText, inReport, instantText,
-  inTime, keepPlace, NO_CLOCK_MS, numberText, pageHeader, parameter, plural, unequal,
+  inTime, keepPlace, NO_CLOCK_MS, numberText, pageHeader, parameter, plural, setParts,
+  setText, unequal,
 } from "./dom.js";
 import { CrossTable } from "./crosstable.js";
 import { faultsPanel, juryPanel, loadFaults, rangesPanel } from "./details.js";
@@ -154,13 +155,18 @@ async function begin() {
   };
   const showState = () => {
     const goes = shown.status === "running";
-    status.textContent = named(goes && stands || shown.status);
+    setText(status, named(goes && stands || shown.status));
     status.classList.toggle("live", goes && !stands);
-    played.replaceChildren(...progress(shown, stands));
+    setParts(played, ...progress(shown, stands));
   };
+  let refreshed = "";
   const refresh = (now) => {
     shown = now;
     showState();
+    // The server tells it every two seconds: mostly the pace alone has changed.
+    const all = JSON.stringify({ ...now, pace: null });
+    if (refreshed === all) return;
+    refreshed = all;
     sub.textContent = summary(shown);
     showLeader(leader, shown);
     early.textContent = shown.separated ? earlyText(shown.separated)
@@ -255,15 +261,15 @@ async function begin() {
   });
   const told = { lost: false, live: null };
   const say = () => {
-    banner.textContent = told.lost ? t`The connection is lost; the standings may be older. Connecting again ...`
-      : told.live ? t`Running games cannot be shown now: ${told.live}. Trying again ...` : "";
+    setText(banner, told.lost ? t`The connection is lost; the standings may be older. Connecting again ...`
+      : told.live ? t`Running games cannot be shown now: ${told.live}. Trying again ...` : "");
   };
   const stream = new LiveStream(livePath("contest", contest.id), {
     contest: (event) => {
-      waiting.textContent = heldText(event);
+      setText(waiting, heldText(event));
       stands = standing(event);
       showState();
-      viewers.textContent = event.viewers > 1 ? t`${numberText(event.viewers)} are watching` : "";
+      setText(viewers, event.viewers > 1 ? t`${numberText(event.viewers)} are watching` : "");
       told.live = event.live;
       say();
       if (event.contest === null) return;

@@ -3,7 +3,7 @@
 import { get } from "./api.js";
 import {
   aboutSite, applyTheme, bdi, cardTable, el, errorBox, heldText, instantText, inTime, labelled, link, numberText,
-  pageHeader,
+  pageHeader, setParts, setText,
 } from "./dom.js";
 import { readRow } from "./gamelist.js";
 import { livePath, LiveStream } from "./livestream.js";
@@ -52,10 +52,11 @@ class ContestCard {
     /** Resolved once it is known whether the contest waits, and what it plays. */
     this.ready = Promise.all([told, this.wall.ready]);
     new LiveStream(livePath("contest", contest.id), { contest: (event) => {
-      this.held.textContent = heldText(event);
-      this.held.title = this.held.textContent;
+      const held = heldText(event);
+      setText(this.held, held);
+      if (this.held.title !== held) this.held.title = held;
       // Between two games nothing is held: the wall keeps its place.
-      this.element.classList.toggle("waits", !event.running.length && this.held.textContent !== "");
+      this.element.classList.toggle("waits", !event.running.length && held !== "");
       this.stands = standing(event);
       this.show(event.contest ? { ...event.contest, standings: event.standings } : this.contest);
       tell();
@@ -66,9 +67,9 @@ class ContestCard {
     this.contest = contest;
     this.now.hidden = contest.status !== "running";
     showLeader(this.leader, contest);
-    this.played.replaceChildren(...progress(contest, this.stands));
+    setParts(this.played, ...progress(contest, this.stands));
     const results = contest.latest ? latest(contest, [readRow(contest.latest)]) : [];
-    this.newest.replaceChildren(...(results.length ? [t`Latest:`, ...results] : []));
+    setParts(this.newest, ...(results.length ? [t`Latest:`, ...results] : []));
   }
 }
 

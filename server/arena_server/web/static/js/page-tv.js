@@ -3,7 +3,7 @@
 import { get } from "./api.js";
 import {
   applyTheme, bdi, el, gameLink, gamesText, heldText, inFrame, leftText, numberText, pageHeader, parameter, plural,
-  rankingText, SEEN_MS, sentence, setText, someNames,
+  rankingText, SEEN_MS, sentence, setParts, setText, someNames,
 } from "./dom.js";
 import { choose, interest, numberOf, plannedAfter, RECENT_MS } from "./interest.js";
 import { gamePath, LiveGame } from "./livegame.js";
@@ -201,13 +201,13 @@ async function begin() {
     el("span", { class: "rank" }, row.rank === null ? "–" : String(row.rank)), " ",
     el("b", { title: row.bot }, bdi(row.bot)), " ", el("span", { class: "num" }, rankingText(contest, standings, row)));
   const showContest = ({ contest, standings, waiting: bots, holds, live }) => {
-    title.textContent = contest?.about?.title ?? contest?.name ?? "";
+    setText(title, contest?.about?.title ?? contest?.name ?? "");
     state.document = contest;
     const over = contest !== null && contest.status !== "running" ? overText(contest, standings) : "";
-    waiting.textContent = live ? t`Running games cannot be shown now: ${live}. Trying again ...`
-      : over || heldText({ holds, waiting: bots }) || t`Waiting for the next game ...`;
+    setText(waiting, live ? t`Running games cannot be shown now: ${live}. Trying again ...`
+      : over || heldText({ holds, waiting: bots }) || t`Waiting for the next game ...`);
     const shown = contest === null ? [] : standings.slice(0, 8);
-    leaders.replaceChildren(...shown.map((row) => leader(contest, standings, row)));
+    setParts(leaders, ...shown.map((row) => leader(contest, standings, row)));
   };
   setInterval(turn, 1000);
   if (state.contest !== null && !(site.running ?? []).map(String).includes(String(state.contest))) {

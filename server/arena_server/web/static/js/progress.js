@@ -1,7 +1,8 @@
 // How far a contest is: who leads, how many games are over, the latest results.
 
 import {
-  bdi, el, gameLink, gamesText, numberText, paceText, plural, rankingText, resultText, someNames, unequal,
+  bdi, el, gameLink, gamesText, numberText, paceText, plural, rankingText, resultText, setParts, someNames,
+  unequal,
 } from "./dom.js";
 import { t } from "./texts.js";
 
@@ -39,9 +40,9 @@ export function showLeader(element, contest) {
   const text = contest.standings ? leaderText(contest) : "";
   const names = text && firstNames(contest);
   // In all languages the names stand first.
-  element.replaceChildren(...(text
+  setParts(element, ...(text
     ? [el("span", { class: "who" }, bdi(names)), el("span", {}, text.slice(names.length))] : []));
-  element.title = text;
+  if (element.title !== text) element.title = text;
 }
 
 /** A word for a contest that begins no game before its organiser or its bots do something; null for any other. */
