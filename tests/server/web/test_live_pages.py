@@ -14,7 +14,7 @@ from arena_server.store.reader import Results
 from arena_server.web.languages import asked
 
 from ..programs import PATIENCE_S, Players, contest
-from .browser import PHONE, Watched
+from .browser import PHONE, WATCH_SHIFTS, Watched
 from .persons import PERSONS, Person, Web, play
 
 pytestmark = pytest.mark.real
@@ -41,12 +41,15 @@ def test_a_contest_is_shown_to_its_final_totals(
 ) -> None:
     text = contest("first", "six", "zero", contest='probation = 0\nspectator_delay = "0s"', game="plies = 30")
     with Web(text, tmp_path) as server:
-        index = pages.open(server.page("index.html"))
-        index.get_by_text("No game is running").wait_for()
+        index, page = (
+            pages.open(address, prepare=lambda page: page.add_init_script(WATCH_SHIFTS))
+            for address in (server.page("index.html"), server.page("contest.html", id=1))
+        )
+        for each in (index, page):
+            each.get_by_text("No game is running").wait_for()
+            each.locator("h1 .tag", has_text="planned").wait_for()
+            each.get_by_text("No bot leads yet.").wait_for()
         pages.shoot(index, "index-before")
-        index.context.close()  # it would draw every ply
-        page = pages.open(server.page("contest.html", id=1))
-        page.locator(".tag", has_text="planned").wait_for()
         page.get_by_text("6 games: 6 planned").wait_for()
         assert page.locator(".standings tbody td:first-child").all_text_contents() == ["–"] * 3
         bot = pages.open(server.page("bot.html", contest=1, bot="six"))
@@ -57,6 +60,11 @@ def test_a_contest_is_shown_to_its_final_totals(
         page.locator(".tag", has_text="finished").wait_for()
         page.locator(".standings tbody tr").nth(2).wait_for()
         page.get_by_role("heading", name="Running games").wait_for(state="detached")
+        # Boards, the leader, the pace, results: each had its place before the first game.
+        index.locator("h1 .tag", has_text="finished").wait_for()
+        pages.check_still(index)
+        pages.check_still(page)
+        index.context.close()
         # Its page goes along, too.
         bot.get_by_text(re.compile(r"^Rank \d of 3: [\d,]+ points in 4 games")).wait_for()
         shown = [row.split("\t")[1:4] for row in page.locator(".standings tbody tr").all_inner_texts()]

@@ -82,6 +82,17 @@ def test_the_boards_of_a_card_of_the_first_page(
 
 
 @pytest.mark.parametrize(
+    ("bots", "games", "played", "most"),
+    [(2, 1, 0, 1), (3, 12, 0, 4), (10, 90, 0, 5), (33, 99, 0, 16), (33, 99, 96, 3), (10, None, 0, 5)],
+)
+def test_the_boards_that_a_wall_keeps_places_for(
+    node: Node, bots: int, games: int | None, played: int, most: int
+) -> None:
+    contest = {"bots": [f"bot{number}" for number in range(bots)], "games": games, "games_played": played}
+    assert node("most", contest=contest) == most
+
+
+@pytest.mark.parametrize(
     ("address", "part"),
     [("", None), ("#", None), ("#all", None), ("#games", "games"), ("#stats", None), ("#Games", None)],
 )

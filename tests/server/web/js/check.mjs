@@ -28,7 +28,7 @@ const { playText } = await load("sentences.js");
 const { quantile, valuesByBot } = await load("details.js");
 const { expectedStart, loadGames, loadSchedule, readRow, scoreFor } = await load("gamelist.js");
 const { RULES } = await load("rules.js");
-const { arranged, boardsEach, isWanted } = await load("places.js");
+const { arranged, boardsEach, isWanted, mostAtOnce } = await load("places.js");
 const { newsBetween } = await load("notices.js");
 const { highlightTexts } = await load("highlights.js");
 const { GuessBook, guessTable } = await load("guess.js");
@@ -66,6 +66,7 @@ const commands = {
   personNames: ({ texts }) => texts.map(personName),
   // Infinity is no JSON.
   boards: ({ running, all }) => String(boardsEach(running, all)),
+  most: ({ contest }) => mostAtOnce(contest),
   sign: ({ name }) => signOf(name),
   pair: ({ names, rows, share, sums }) => [pairSign(rows, share), pairWords(names, rows, sums)],
   rounds: ({ fields }) => fields.map((field) => roundTexts(field, 12, "bob", "round 1")),

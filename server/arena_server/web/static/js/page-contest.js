@@ -16,7 +16,8 @@ import { inRow } from "./locale.js";
 import { cardsPanel } from "./player-cards.js";
 import { loadRatings, ratingPanel } from "./ratings.js";
 import { noticeButton } from "./notices.js";
-import { latest, progress, showLeader, standing } from "./progress.js";
+import { mostAtOnce } from "./places.js";
+import { latest, progress, showLeader, showStatus, standing } from "./progress.js";
 import { loadRounds, roundsPanel } from "./rounds.js";
 import { marked } from "./sign.js";
 import { slide } from "./slide.js";
@@ -26,7 +27,7 @@ import { swissLegend } from "./swiss.js";
 import { Tabs } from "./tabs.js";
 import { Wall } from "./wall.js";
 import { said } from "./said.js";
-import { formatName, gameName, named, t } from "./texts.js";
+import { formatName, gameName, t } from "./texts.js";
 
 applyTheme();
 document.body.prepend(pageHeader());
@@ -154,9 +155,7 @@ async function begin() {
     return cross.update(now);
   };
   const showState = () => {
-    const goes = shown.status === "running";
-    setText(status, named(goes && stands || shown.status));
-    status.classList.toggle("live", goes && !stands);
+    showStatus(status, shown, stands);
     setParts(played, ...progress(shown, stands));
   };
   let refreshed = "";
@@ -221,8 +220,8 @@ async function begin() {
     el("div", { class: "title contest-title" },
       el("h1", {}, marked(contest.name, about.title ?? contest.name), " ", status),
       ...aboutContest(contest.name, about, contest.entrants_from),
-      el("div", { class: "happens" }, leader, played, early, newest,
-        live ? el("div", { class: "also" }, waiting, viewers) : null),
+      el("div", { class: "happens" }, leader, played, early,
+        el("div", { class: live ? "news also" : "news" }, newest, waiting, viewers)),
       el("div", { class: "terms" }, sub,
         site.written_at ? el("p", { class: "sub" }, t`As of ${instantText(site.written_at)}`) : null,
         site.feeds || live ? el("div", { class: "tools" },
@@ -235,6 +234,11 @@ async function begin() {
           : null)),
     tabs.element, standings, boards, teams, jury, highlights, rounds, ratings, cross.element, ranges, faults,
     games].filter(Boolean));
+  if (live) {
+    wall.reserve(mostAtOnce(contest));
+    // What the first results bring comes below the window.
+    if (boards.offsetTop) boards.style.minHeight = `${innerHeight - boards.offsetTop}px`;
+  }
   paint();
   await loading;
   tabs.update();

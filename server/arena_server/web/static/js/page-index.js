@@ -8,8 +8,8 @@ import {
 import { readRow } from "./gamelist.js";
 import { livePath, LiveStream } from "./livestream.js";
 import { loadedAfter } from "./loading.js";
-import { boardsEach } from "./places.js";
-import { latest, progress, showLeader, standing } from "./progress.js";
+import { boardsEach, mostAtOnce } from "./places.js";
+import { latest, progress, showLeader, showStatus, standing } from "./progress.js";
 import { marked } from "./sign.js";
 import { soundButton } from "./sound.js";
 import { seasonSections } from "./stages.js";
@@ -26,11 +26,13 @@ class ContestCard {
     const { about = {} } = contest;
     this.stands = null;
     const page = link("contest.html", { id: contest.id });
-    this.all = el("p", { class: "sub", hidden: true }, el("a", { href: page }, t`All running games`));
+    this.all = el("p", { class: "sub", hidden: !alone || most === Infinity },
+      el("a", { href: page }, t`All running games`));
     this.wall = new Wall(contest.id, { alone, most, onchange: (games) => {
-      this.all.hidden = !alone || games.filter((game) => game.end === null).length <= most;
+      // Its row is there from the beginning.
+      this.all.style.visibility = games.filter((game) => game.end === null).length > most ? "" : "hidden";
     } });
-    this.now = el("span", { class: "now" }, t`Now playing: `);
+    this.status = el("span", { class: "tag" });
     this.leader = el("p", { class: "leader" });
     this.played = el("p", { class: "progress" });
     this.newest = el("p", { class: "sub latest" });
@@ -39,13 +41,12 @@ class ContestCard {
     const chips = [gameName(contest), formatName(contest), about.date, about.place];
     this.element = el("section", { class: alone ? "playing" : "playing beside", "aria-labelledby": heading },
       el("div", { class: "contest-head" },
-        el(level, { id: heading }, this.now,
-          el("a", { href: link("contest.html", { id: contest.id }) },
-            marked(contest.name, about.title ?? contest.name))),
+        el(level, { id: heading }, el("a", { href: page }, marked(contest.name, about.title ?? contest.name)), " ",
+          this.status),
         about.text ? el("p", { class: "sub words", dir: "auto" }, about.text) : null,
         el("p", { class: "chips" }, chips.filter(Boolean).map((text) =>
           el("span", { class: "tag" }, bdi(text)))),
-        this.leader, this.played, this.newest, this.held), this.wall.element, this.all);
+        this.leader, this.played, el("div", { class: "news" }, this.newest, this.held)), this.wall.element, this.all);
     this.show(contest);
     let tell;
     const told = new Promise((done) => { tell = done; });
@@ -65,7 +66,7 @@ class ContestCard {
 
   show(contest) {
     this.contest = contest;
-    this.now.hidden = contest.status !== "running";
+    showStatus(this.status, contest, this.stands);
     showLeader(this.leader, contest);
     setParts(this.played, ...progress(contest, this.stands));
     const results = contest.latest ? latest(contest, [readRow(contest.latest)]) : [];
@@ -92,13 +93,14 @@ async function begin() {
   const others = contests.filter((contest) => !running.includes(contest));
   parts.push(...seasonSections(site, contests, headed ? "h2" : "h1"));
   headed += site.stages?.length ? 1 : 0;
-  if (others.length || cards.length < 2) {
+  if (others.length || !cards.length) {
     parts.push(el("section", { class: "list" }, el(headed ? "h2" : "h1", {}, t`Contests`),
-      contests.length ? table(others.length ? others : contests)
+      others.length ? table(others)
         : el("p", { class: "empty" }, t`No contest has begun yet. An organiser begins one with arena serve.`)));
   }
   await inTime(Promise.all(cards.map(({ ready }) => ready)));
   main.replaceChildren(...parts);
+  for (const { wall, contest } of cards) wall.reserve(mostAtOnce(contest));
 }
 
 function table(contests) {

@@ -26,6 +26,11 @@ export function arranged(before, running, over, most = Infinity) {
   return places.slice(0, most);
 }
 
+/** How many boards a contest may have at once: of games that run, one for two bots, or FEW with those that are over. */
+export function mostAtOnce({ bots = [], games, games_played: played }) {
+  return Math.min(Math.max(FEW, Math.floor(bots.length / 2)), games === null ? Infinity : games - played);
+}
+
 /** Boards of the only contest that runs, where others are listed below it. */
 const MOST_BESIDE = 8;
 

@@ -1,10 +1,10 @@
 // How far a contest is: who leads, how many games are over, the latest results.
 
 import {
-  bdi, el, gameLink, gamesText, numberText, paceText, plural, rankingText, resultText, setParts, someNames,
-  unequal,
+  bdi, el, gameLink, gamesText, numberText, paceText, plural, rankingText, resultText, setParts, setText,
+  someNames, unequal,
 } from "./dom.js";
-import { t } from "./texts.js";
+import { named, t } from "./texts.js";
 
 /** Results in the head of the page. */
 const LATEST = 3;
@@ -39,9 +39,11 @@ export function leaderText(contest) {
 export function showLeader(element, contest) {
   const text = contest.standings ? leaderText(contest) : "";
   const names = text && firstNames(contest);
+  const none = contest.standings && contest.status === "running"
+    ? [el("span", { class: "sub" }, t`No bot leads yet.`)] : [];
   // In all languages the names stand first.
   setParts(element, ...(text
-    ? [el("span", { class: "who" }, bdi(names)), el("span", {}, text.slice(names.length))] : []));
+    ? [el("span", { class: "who" }, bdi(names)), el("span", {}, text.slice(names.length))] : none));
   if (element.title !== text) element.title = text;
 }
 
@@ -49,6 +51,13 @@ export function showLeader(element, contest) {
 export function standing({ holds = [] }) {
   const kinds = holds.map(({ hold }) => hold);
   return kinds.includes("paused") ? "paused" : kinds.includes("not-begun") ? "planned" : null;
+}
+
+/** Show in `element` whether the contest is played, waits (`stands`) or is over. */
+export function showStatus(element, { status }, stands) {
+  const runs = status === "running";
+  setText(element, named(runs && stands || status));
+  element.classList.toggle("live", runs && !stands);
 }
 
 /** How far the contest is; an open one has no end to be measured by, and one that stands (`standing`) no pace. */

@@ -39,9 +39,12 @@ addEventListener("beforeprint", () => {
   addEventListener("afterprint", () => { for (const box of closed) box.open = false; }, { once: true });
 });
 
-/** The panel, or null for a contest without rounds. Opened rounds stay open: see `foldable`. */
+/** The panel, or null for a format without rounds. Opened rounds stay open: see `foldable`. */
 export function roundsPanel(contest, rounds, opened = new Map()) {
-  if (!rounds.length) return null;
+  if (!rounds.length) {
+    return contest.ranked_by && contest.status === "running" ? el("section", { class: "panel" },
+      el("h2", {}, t`Rounds`), el("p", { class: "empty" }, t`No round has been drawn yet.`)) : null;
+  }
   const parts = [];
   let levels = [];
   const flush = () => { if (levels.length) parts.push(bracket(contest, levels)); levels = []; };

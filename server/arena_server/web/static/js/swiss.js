@@ -53,8 +53,8 @@ export function roundColumns(contest, rows, { rounds, cards = [] }) {
 }
 
 /** The signs of the columns in words; null of a format without them. */
-export function swissLegend({ rounds, cards = [] }) {
-  if (!cards.length || !rounds.length) return null;
+export function swissLegend({ cards = [] }) {
+  if (!cards.length) return null;
   return explained(t`What do +12, -3 and =7 mean?`, [
     ["+12", t`won against the bot at place 12 of this table`], ["-3", t`lost to the bot at place 3`],
     ["=7", t`tied with the bot at place 7`], ["▸5", t`games against the bot at place 5 are not over`],

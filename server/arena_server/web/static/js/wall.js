@@ -1,7 +1,7 @@
 // Small boards of running games, kept up to date by one stream.
 
 import { makeBoard } from "./boards.js";
-import { bdi, clockText, el, gameLink, numberText, resultText, setText } from "./dom.js";
+import { bdi, clockText, el, gameLink, numberText, resultText, setText, svg } from "./dom.js";
 import { livePath, LiveStream } from "./livestream.js";
 import { arranged, FEW, isWanted, starred } from "./places.js";
 import { makeGame, RULES } from "./rules.js";
@@ -68,6 +68,10 @@ class Card {
   }
 }
 
+/** The place of a game that begins later: as large as its card, so that then nothing moves. */
+const vacant = () => el("div", { class: "vacant" }, svg("svg", { class: "board" }),
+  ...["row", "row", "sub"].map((name) => el("span", { class: name }, "\u00a0")));
+
 export class Wall {
   /**
    * `onchange(games)` gets the summaries of all games shown; `filter(game)` leaves some out. It shows at most `most`
@@ -79,15 +83,19 @@ export class Wall {
     this.cards = new Map();
     this.games = new Map();
     this.places = [];
+    this.vacant = [];
+    /** It has at least this many places: as many as it has had boards, or more by `reserve`. */
+    this.least = 1;
     this.text = "";
     this.starred = false;
     this.grid = el("div", { class: "wall" });
-    this.empty = el("p", { class: "empty" }, "...");
+    this.empty = el("p", { class: "empty" });
     this.tools = alone && most === Infinity ? this.searchTools() : null;
     this.title = el("h2", {}, t`Running games`);
     this.element = el("div", { class: "wall-box" }, alone
       ? el("div", { class: "wall-head" }, this.title, this.tools, soundButton()) : null,
-    this.grid, this.empty);
+    this.grid);
+    this.show();
     /** Resolved once the running games are known. */
     this.ready = new Promise((done) => { this.known = done; });
     this.stream = new LiveStream(livePath("boards", contest), {
@@ -115,9 +123,6 @@ export class Wall {
     const stars = starred();
     const found = this.places.map((id) => this.games.get(id))
       .filter((game) => isWanted(game.names, this.text, stars, this.starred));
-    // Without boards it keeps the height that it had with them: another game begins soon.
-    if (!found.length && this.cards.size) this.element.style.minHeight = `${this.element.offsetHeight}px`;
-    if (found.length) this.element.style.minHeight = "";
     for (const [id, card] of this.cards) {
       if (!found.some((game) => game.game_id === id)) { card.element.remove(); this.cards.delete(id); }
     }
@@ -132,18 +137,38 @@ export class Wall {
         this.grid.insertBefore(card.element, this.grid.children[place] ?? null);
       }
     });
-    if (this.tools) this.tools.hidden = this.places.length < SEARCHED && !this.text && !this.starred;
+    const searched = this.text || this.starred;
+    if (this.tools) this.tools.hidden = this.places.length < SEARCHED && !searched;
+    if (!searched) this.least = Math.max(this.least, found.length);
     // For good: where games end and begin, boards would change their size with each.
-    if (found.length > FEW) this.grid.classList.add("many");
+    if (this.least > FEW) this.grid.classList.add("many");
+    const free = Math.max(searched ? 0 : this.least - found.length, found.length ? 0 : 1);
+    // The first one makes room for a board, and the others stay where they are.
+    while (this.vacant.length > free) this.vacant.shift().remove();
+    while (this.vacant.length < free) {
+      this.vacant.unshift(vacant());
+      this.grid.insertBefore(this.vacant[0], this.vacant[1] ?? null);
+    }
     this.empty.hidden = found.length > 0;
+    this.vacant[0]?.append(this.empty);
     if (this.places.length && !found.length) this.empty.textContent = t`No game shown here is of such a bot.`;
+  }
+
+  /** Keep places for `games` at once, as far down as the window reaches; once the wall is in the page. */
+  reserve(games) {
+    const most = Math.min(games, this.most);
+    if (most > FEW) this.grid.classList.add("many");
+    while (this.least < most && this.grid.lastElementChild.getBoundingClientRect().top < innerHeight) {
+      this.least++;
+      this.show();
+    }
   }
 
   /** The contest is over: its last boards stay where they are, so that nothing below them moves. */
   finish() {
     this.stream.close();
     this.title.textContent = t`The contest is over.`;
-    this.empty.style.visibility = "hidden";
+    for (const place of this.vacant) place.style.visibility = "hidden";
   }
 
   searchTools() {
