@@ -61,12 +61,12 @@ def test_nothing_glides_where_motion_is_unwanted() -> None:
 
 def test_a_row_slides_from_its_old_rank_unless_motion_is_unwanted(node: Node) -> None:
     before, after = ["ann", "bob", "cleo", "dan"], ["bob", "ann", "cleo", "eve", "dan"]
-    assert node("slide", before=before, after=after, still=False) == {
-        "ann": "translateY(-28px)",
-        "bob": "translateY(28px)",
-        "dan": "translateY(-28px)",
-    }
-    assert node("slide", before=before, after=after, still=True) == {}
+    slid = {"ann": "translateY(-28px)", "bob": "translateY(28px)", "dan": "translateY(-28px)"}
+    assert node("slide", before=before, after=after, still=False) == [slid, True]
+    assert node("slide", before=before, after=after, still=True) == [{}, False]
+    # Most results change no rank.
+    assert node("slide", before=before, after=before, still=False) == [{}, False]
+    assert node("slide", before=before, after=[*before, "eve"], still=False) == [{}, False]
 
 
 @given(st.text(min_size=1, max_size=32))

@@ -35,6 +35,16 @@ def test_a_game_keeps_its_place_until_another_one_begins(
     assert len(places) >= min(len(known), full)
 
 
+@given(IDS, IDS)
+def test_rows_that_are_there_keep_their_places(node: Node, before: list[str], after: list[str]) -> None:
+    placed, put = node("placedIn", before=before, after=after)
+    assert placed == after
+    assert put <= len(after)
+    # A new result on top, and the oldest one gone.
+    assert node("placedIn", before=before, after=["new", *before[:-1]])[1] == 1
+    assert node("placedIn", before=before, after=before) == [before, 0]
+
+
 def test_who_begins_takes_the_place_of_the_first_game_that_is_over(node: Node) -> None:
     places = node("arranged", before=["g9", "g12", "g10", "g8"], running=["g9", "g8", "g13"], over=["g12"])
     assert places == ["g9", "g12", "g13", "g8"]

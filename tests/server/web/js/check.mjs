@@ -11,7 +11,7 @@ const { parseRecord, readRecord, RecordError } = await load("record.js");
 const { verify, verifyChain, verifyListed } = await load("verify.js");
 const { hint } = await load("hint.js");
 const { choose, interest, plannedAfter } = await load("interest.js");
-const { clockText, heldText, paceText, rankingText, resultText } = await load("dom.js");
+const { arrange, clockText, heldText, paceText, rankingText, resultText } = await load("dom.js");
 const { encodeGif } = await load("gif.js");
 const { changed, cut, reduceColours } = await load("gifframes.js");
 const { said } = await load("said.js");
@@ -26,7 +26,7 @@ const { leaderText } = await load("progress.js");
 const { momentOf } = await load("programme.js");
 const { playText } = await load("sentences.js");
 const { quantile, valuesByBot } = await load("details.js");
-const { expectedStart, loadGames, loadSchedule, readRow, scoreFor } = await load("gamelist.js");
+const { expectedStarts, loadGames, loadSchedule, readRow, scoreFor } = await load("gamelist.js");
 const { RULES } = await load("rules.js");
 const { arranged, boardsEach, isWanted, mostAtOnce } = await load("places.js");
 const { newsBetween } = await load("notices.js");
@@ -110,6 +110,20 @@ const commands = {
     ({ ...state, rows: state.rows.map(readRow) })), stars),
   part: ({ hash, names }) => chosenPart(hash, names),
   arranged: ({ before, running, over, most }) => arranged(before, running, over, most ?? undefined),
+  /** What `box` has of `before` once it is to have `after`, and how many nodes were put in. */
+  placedIn: ({ before, after }) => {
+    const nodes = new Map([...before, ...after].map((name) => [name, { name, remove() { drop(this); } }]));
+    const box = { childNodes: before.map((name) => nodes.get(name)), get lastChild() { return this.childNodes.at(-1); },
+      insertBefore(node, next) {
+        drop(node);
+        put += 1;
+        box.childNodes.splice(next ? box.childNodes.indexOf(next) : box.childNodes.length, 0, node);
+      } };
+    const drop = (node) => { box.childNodes = box.childNodes.filter((each) => each !== node); };
+    let put = 0;
+    arrange(box, after.map((name) => nodes.get(name)));
+    return [box.childNodes.map(({ name }) => name), put];
+  },
   wanted: ({ names, text, stars, starred }) => isWanted(names, text, stars, starred),
   planned: ({ rows, ids }) => plannedAfter(rows, ids),
   moment: ({ highlight, length }) => momentOf(highlight, length),
@@ -138,18 +152,23 @@ const commands = {
   },
   counted: ({ count, word }) => counted(count, word),
   placed: ({ text, values }) => placed(text, values.map((value) => (Array.isArray(value) ? new Counted(...value) : value))),
-  /** Which rows slide, and from how far, when a table of `before` is drawn again as `after`; 28 px a row. */
+  /**
+   * Which rows slide, and from how far, when a table of `before` is drawn again as `after`, 28 px a row; and whether
+   * their places are asked for, which takes two layouts.
+   */
   slide: ({ before, after, still }) => {
     const slid = {};
-    const table = (names) => names.map((of, place) => ({ dataset: { of }, getBoundingClientRect: () => ({ top: 28 * place }),
+    let isAsked = false;
+    const table = (names) => names.map((of, place) => ({ dataset: { of },
+      getBoundingClientRect: () => { isAsked = true; return { top: 28 * place }; },
       animate: ([{ transform }]) => { slid[of] = transform; } }));
     let rows = table(before);
     globalThis.matchMedia = () => ({ matches: still });
     globalThis.document = { activeElement: null };
-    slide({ querySelectorAll: () => rows, contains: () => false }, () => { rows = table(after); });
+    slide({ querySelectorAll: () => rows, contains: () => false }, after, () => { rows = table(after); });
     delete globalThis.document;
     delete globalThis.matchMedia;
-    return slid;
+    return [slid, isAsked];
   },
   missed: ({ record }) => Timeline.ofRecord(parseRecord(record)).missed(),
   together: ({ records }) => {
@@ -178,7 +197,7 @@ const commands = {
     delete globalThis.document;
     return { asked, newest, early, rows: rows.map((row) => [row.id, row.place]) };
   },
-  expectedStart: ({ contest, rows, before, now }) => expectedStart(contest, rows.map(readRow), before, now),
+  expectedStart: ({ contest, rows, before, now }) => expectedStarts(contest, rows.map(readRow), now)(before),
   decisive: ({ record }) => Timeline.ofRecord(parseRecord(record)).decisive(),
   evaluation: ({ record, plies }) => plies.map((ply) => Timeline.ofRecord(parseRecord(record)).evaluation(ply)),
   expected: ({ record, plies }) => plies.map((ply) => Timeline.ofRecord(parseRecord(record)).expected(ply)),

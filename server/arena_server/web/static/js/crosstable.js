@@ -21,6 +21,7 @@ export class CrossTable {
     this.opened = new Set();
     /** By the id of a running game: the functions that set its links to a newer ply. */
     this.live = new Map();
+    this.scrolled = 0;
     this.grid = new CrossGrid();
   }
 
@@ -45,14 +46,16 @@ export class CrossTable {
         cells.get(key).push(row);
       });
     }
-    const scrolled = this.element.querySelector(".scroll")?.scrollLeft ?? 0;
     // A link or a cell that has the focus keeps it when a result comes.
     const focused = this.element.contains(document.activeElement) ? document.activeElement.dataset.focus : null;
     const rowsOf = (bot, other) => cells.get(`${bot},${other}`) ?? [];
     this.element.replaceChildren(el("section", { class: "panel" }, el("h2", {}, t`Cross-table`),
       ...(ranked.length > MOST_WRITTEN ? this.#small(contest, ranked, rowsOf)
         : this.#written(contest, ranked, rowsOf, rows.some((row) => row.state === PLANNED)))));
-    this.element.querySelector(".scroll").scrollLeft = scrolled;
+    const scroll = this.element.querySelector(".scroll");
+    // Noted as it happens: to ask for it takes a layout of the page.
+    if (this.scrolled) scroll.scrollLeft = this.scrolled;
+    scroll.addEventListener("scroll", () => { this.scrolled = scroll.scrollLeft; });
     if (focused) this.element.querySelector(`[data-focus="${focused}"]`)?.focus();
     return undefined;
   }

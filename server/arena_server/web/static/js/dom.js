@@ -72,6 +72,14 @@ export function setParts(box, ...parts) {
   box.replaceChildren(...made);
 }
 
+/** Have `nodes` in `box`, in their order; those that are there keep their places. */
+export function arrange(box, nodes) {
+  nodes.forEach((node, i) => {
+    if (box.childNodes[i] !== node) box.insertBefore(node, box.childNodes[i] ?? null);
+  });
+  while (box.childNodes.length > nodes.length) box.lastChild.remove();
+}
+
 /** What a spectator sees of quick games: so often at most, and of several plies the last one. */
 export const SEEN_MS = 200;
 

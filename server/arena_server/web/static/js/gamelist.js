@@ -2,7 +2,7 @@
 
 import { get } from "./api.js";
 import {
-  bdi, cardTable, clockText, dateText, el, gameLink, labelled, link, numberText, parameter, plural,
+  arrange, bdi, cardTable, clockText, dateText, el, gameLink, labelled, link, numberText, parameter, plural,
 } from "./dom.js";
 import { loadPairs, pairLink } from "./pairs.js";
 import { named, t } from "./texts.js";
@@ -131,23 +131,25 @@ export function withLeaving(now, before, rows) {
 const MEASURED = 50;
 
 /**
- * When a game is expected to begin that `before` others are to end before, in seconds since 1970: its end follows from
- * the pace of the contest, and its start is earlier by the mean of what clocks have been charged. Null without a pace.
+ * When a game is expected to begin that `before` others are to end before, as a function of `before` that gives seconds
+ * since 1970: its end follows from the pace of the contest, and its start is earlier by the mean of what clocks have
+ * been charged. It gives null without a pace.
  */
-export function expectedStart({ status, pace, frozen_at: frozen }, rows, before, now) {
-  if (status !== "running" || frozen || !pace?.games_per_hour) return null;
+export function expectedStarts({ status, pace, frozen_at: frozen }, rows, now) {
+  if (now === null || status !== "running" || frozen || !pace?.games_per_hour) return () => null;
   const charged = rows.slice(-MEASURED).filter(({ used }) => used.length)
     .map(({ used }) => used.reduce((sum, ms) => sum + ms, 0) / 1000);
   const lasts = charged.length ? charged.reduce((sum, each) => sum + each, 0) / charged.length : 0;
-  return now + Math.max(0, Math.round((before + 1) * 3600 / pace.games_per_hour - lasts));
+  return (before) => now + Math.max(0, Math.round((before + 1) * 3600 / pace.games_per_hour - lasts));
 }
 
 /** The games without a result, of the same arguments and the schedule; with a time `now` each has a start. */
 export function openGames(contest, rows, schedule, running = [], now = null) {
   const open = runningRows(contest, rows, running);
   const begun = new Set([...rows, ...open].map((row) => row.id));
+  const startAfter = expectedStarts(contest, rows, now);
   return [...open, ...schedule.filter(([id]) => !begun.has(id)).map(([id, seats], i) => (
-    { ...openRow(PLANNED, id, seats), at: now && expectedStart(contest, rows, open.length + i, now) }))];
+    { ...openRow(PLANNED, id, seats), at: startAfter(open.length + i) }))];
 }
 
 /**
@@ -205,6 +207,8 @@ export class GameList {
     this.open = [];
     /** By the id of a running game that is shown: the function that sets its row to a newer ply. */
     this.live = new Map();
+    /** The row of the table of each game that is over: it stays where it is when others come. */
+    this.drawn = new WeakMap();
     this.page = 0;
     this.complete = false;
     const names = contest.bots.map((name, place) => [String(place), name]).sort((a, b) => a[1].localeCompare(b[1]));
@@ -325,7 +329,7 @@ export class GameList {
     if (this.complete) this.page = at;
     const shown = found.slice(size * at, size * (at + 1));
     this.live.clear();
-    this.body.replaceChildren(...shown.map((row) => this.#row(row)));
+    arrange(this.body, shown.map((row) => this.#kept(row)));
     this.#linkDeals(shown);
     if (!shown.length) {
       this.body.append(el("tr", {},
@@ -357,6 +361,12 @@ export class GameList {
       cell.append(el("a", { class: "deal", href: pairLink(this.contest.id, id, others[0]), title, "aria-label": title },
         "⇄"));
     }
+  }
+
+  #kept(row) {
+    const kept = this.drawn.get(row) ?? this.#row(row);
+    if (row.state === OVER) this.drawn.set(row, kept);
+    return kept;
   }
 
   #row(row) {

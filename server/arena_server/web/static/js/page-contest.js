@@ -2,9 +2,8 @@
 
 import { feedLinks, get, spaced } from "./api.js";
 import {
-  aboutSite, allContests, applyTheme, bdi, clockText, el, errorBox, explained, heldText, inReport, instantText,
-  inTime, keepPlace, NO_CLOCK_MS, numberText, pageHeader, parameter, plural, setParts,
-  setText, unequal,
+  aboutSite, allContests, applyTheme, bdi, clockText, el, errorBox, explained, heldText, inFrame, inReport,
+  instantText, inTime, keepPlace, NO_CLOCK_MS, numberText, pageHeader, parameter, plural, setParts, setText, unequal,
 } from "./dom.js";
 import { CrossTable } from "./crosstable.js";
 import { faultsPanel, juryPanel, loadFaults, rangesPanel } from "./details.js";
@@ -37,6 +36,8 @@ const number = parameter("id");
 const SOON_MS = 100;
 /** After how long the rest of the highlights is asked for. */
 const AGAIN_MS = 5000;
+/** So often at most the tables show another running game. */
+const OPEN_MS = 2000;
 
 /** A format may rank by a score of its own; while the bots have different numbers of games others rank by the mean. */
 function rankedBy(contest) {
@@ -105,7 +106,7 @@ async function begin() {
   let stands = null;
   let shown = contest;
   const showTable = () => {
-    slide(table, () => table.replaceChildren(shown.standings.length
+    slide(table, shown.standings.map(({ bot }) => bot), () => table.replaceChildren(shown.standings.length
       ? standingsTable(shown, shown.standings, drawn) : el("p", { class: "empty" },
         t`No bot has entered. One enters by the table [[bot]] of the contest's file, or by an invitation.`)));
     if (!legend.childElementCount) legend.append(...[swissLegend(drawn)].filter(Boolean));
@@ -145,11 +146,13 @@ async function begin() {
     list.setOpen(open);
     cross.show(contest, [...rows, ...open]);
   };
+  /** Of quick games many come and go between two results: tables of them could not be read. */
+  const showOpenSoon = inFrame(showOpen, OPEN_MS);
   /** The ids decide whether the tables are drawn again; points and plies change in place. */
   const showRunning = (games) => {
     const same = idsOf(games) === idsOf(running);
     running = withLeaving(games, running, rows);
-    if (!same) return showOpen();
+    if (!same) return showOpenSoon();
     const now = runningRows(contest, rows, running);
     list.update(now);
     return cross.update(now);

@@ -5,13 +5,15 @@ import { stillMotion } from "./dom.js";
 const MS = 500;
 
 /**
- * Draw by `draw`, and let each row of `box` with the name `data-of` that has another place come from its old one. The
- * focus stays on its link.
+ * Draw by `draw` the rows `names`, and let each row of `box` with the name `data-of` that has another place come from
+ * its old one. The focus stays on its link.
  */
-export function slide(box, draw) {
-  const places = () => new Map([...box.querySelectorAll("[data-of]")].map((row) =>
-    [row.dataset.of, [row, row.getBoundingClientRect().top]]));
-  const before = stillMotion() ? new Map() : places();
+export function slide(box, names, draw) {
+  const rows = () => [...box.querySelectorAll("[data-of]")];
+  const places = () => new Map(rows().map((row) => [row.dataset.of, [row, row.getBoundingClientRect().top]]));
+  // To ask for the places takes a layout before, and one behind.
+  const moves = !stillMotion() && rows().some((row, i) => row.dataset.of !== names[i]);
+  const before = moves ? places() : new Map();
   const focused = box.contains(document.activeElement) ? document.activeElement.getAttribute("href") : null;
   draw();
   if (focused) box.querySelector(`a[href="${CSS.escape(focused)}"]`)?.focus();
