@@ -36,7 +36,7 @@ from arena_server.core.overview import Overview
 from arena_server.host.observers import PlayedElsewhere
 from arena_server.host.run import ContestRun
 from arena_server.host.waiting import held_now
-from arena_server.places.workers.dispatch import workers_of
+from arena_server.places.workers.past_games import workers_of
 from arena_server.stats.results import PastGame
 from arena_server.terms.config import Entrant
 from arena_server.web.adding import ContestAdder

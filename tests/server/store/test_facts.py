@@ -13,7 +13,7 @@ from arena_protocol.record_codec import decode
 from arena_server.core.facts import Annulled, Order
 from arena_server.core.journal import CONTEST, Entry, entry_of
 from arena_server.errors import StoreError
-from arena_server.places.workers.dispatch import games_of, workers_of
+from arena_server.places.workers.past_games import games_of, workers_of
 from arena_server.store.database import LAYOUT, Database
 from arena_server.store.engines import open_engine
 from arena_server.store.reader import Results

@@ -12,7 +12,7 @@ from typing import Any
 
 from arena_protocol.record import VOID, GameRecord, RecordError
 from arena_protocol.record_codec import decode
-from arena_server.core.deal import game_id, number_of
+from arena_server.core.deal import number_of
 from arena_server.core.effects import Assign, ExcludeWorker, Withdraw
 from arena_server.core.events import Capacity, Command, NotPlayed, PlayedBy, Renewed, Returned
 from arena_server.core.log_events import BotReplaced, LogEvent, ResultRefused, ResultReturned
@@ -38,9 +38,8 @@ from arena_server.places.workers.blame import (
 )
 from arena_server.places.workers.comparison import Comparison, StandsOut
 from arena_server.places.workers.images import images_of
+from arena_server.places.workers.past_games import compared_games, games_of, past_game
 from arena_server.places.workers.process import HANDED_BACK
-from arena_server.stats.results import PastGame
-from arena_server.store.database import Database
 from arena_server.terms.config import ContestConfig, contest_of
 from arena_server.terms.terms import GameTerms
 
@@ -124,7 +123,7 @@ class Dispatcher(PlayedElsewhere):
         """Go on with the comparison of the last server. Raises StoreError."""
         without = frozenset(self._excluded)
         bots = len(self._workers.bots)
-        found = await asyncio.to_thread(_compared, self._database, self._name, bots, without)
+        found = await asyncio.to_thread(compared_games, self._database, self._name, bots, without)
         if self._excluded == without:
             self._comparison = found
             self._name_all(found.found)
@@ -195,7 +194,7 @@ class Dispatcher(PlayedElsewhere):
         if record.end == VOID or not record.worker or record.worker in self._excluded:
             self._name_all(self._comparison.drop(number))
         else:
-            self._name_all(self._comparison.add(_past_game(record), record.worker))
+            self._name_all(self._comparison.add(past_game(record), record.worker))
 
     def _name_all(self, found: Sequence[StandsOut]) -> None:
         for each in found:
@@ -355,53 +354,6 @@ class Dispatcher(PlayedElsewhere):
 
 def _names(job: GameJob) -> list[str]:
     return [bot.name for bot in job.bots]
-
-
-def games_of(database: Database, contest: str, worker: str) -> list[PastGame]:
-    """The durable results of a worker in the contest of this name. Raises StoreError."""
-    from arena_server.store.reader import Results
-
-    with Results(database) as results:
-        found = results.latest(contest)
-        if found is None:
-            return []
-        deals = results.deals(found).numbers()
-        mine = (game for game, by in results.games.played(found) if by == worker)
-        return [replace(game, deal=deals.get(game_id(game.number), 0)) for game in mine]
-
-
-def _compared(database: Database, contest: str, bots: int, without: Collection[str]) -> Comparison:
-    """The durable results of the contest of this name, by other workers than these. Raises StoreError."""
-    from arena_server.store.reader import Results
-
-    comparison = Comparison(bots)
-    with Results(database) as results:
-        if (found := results.latest(contest)) is not None:
-            for game, worker in results.games.played(found):
-                if worker not in without:
-                    comparison.add(game, worker)
-    return comparison
-
-
-def _past_game(record: GameRecord) -> PastGame:
-    """What is compared of a record."""
-    faults = tuple((record.names[fault.seat - 1], fault.kind) for fault in record.faults if fault.seat)
-    used_ms = [0] * len(record.names)
-    for ply in record.plies:
-        used_ms[ply.seat - 1] += ply.time_ms
-    number = number_of(record.game_id)
-    return PastGame(
-        number, record.names, 0, record.totals, record.end, len(record.plies), faults, tuple(used_ms)
-    )
-
-
-def workers_of(database: Database, contest: str) -> list[str]:
-    """The names of the workers that have durable results in the contest of this name. Raises StoreError."""
-    from arena_server.store.reader import Results
-
-    with Results(database) as results:
-        found = results.latest(contest)
-        return [] if found is None else sorted({by for _, by in results.games.played(found)} - {""})
 
 
 def _of_one_game(config: ContestConfig) -> ContestConfig:

@@ -17,7 +17,7 @@ from tests.server.records import Kept, game
 from tests.slices import rows
 
 from arena_server.places.workers.comparison import ALPHA, Comparison, PairCount, StandsOut, share_of
-from arena_server.places.workers.dispatch import _compared
+from arena_server.places.workers.past_games import compared_games
 from arena_server.stats.results import PastGame
 
 BOTS = ("ann", "bob", "cid")
@@ -160,14 +160,14 @@ def test_the_results_of_a_database_are_compared(tmp_path: Path) -> None:
         plies = tuple(ply._replace(time_ms=5 + 900 * slow + number % 7) for ply in record.plies)
         kept.writer.store(f"g{number}", replace(record, plies=plies))
     kept.close()
-    found = _compared(database, "trial", 2, ())
+    found = compared_games(database, "trial", 2, ())
     assert {(each.worker, each.what) for each in found.found} == {
         ("w0", "its games take less time"),
         ("w1", "its games take longer"),
     }
     assert found.evidence("w1") == 1.0
-    assert _compared(database, "trial", 2, ["w0"]).found == []
-    assert _compared(database, "other", 2, ()).found == []
+    assert compared_games(database, "trial", 2, ["w0"]).found == []
+    assert compared_games(database, "other", 2, ()).found == []
 
 
 def test_the_games_of_a_comparison_are_not_kept() -> None:
