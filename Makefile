@@ -22,6 +22,7 @@ help:  ## list the targets
 define pip
 	@echo "installing into $(VENV): $(1) ..."
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check $(2) --constraint constraints.txt --editable ".[$(1)]" --editable ./museum
+	@$(BIN)/python tools/plain_paths.py
 endef
 
 $(BIN)/python:

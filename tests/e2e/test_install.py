@@ -123,3 +123,20 @@ def test_the_metadata_and_the_readme_name_the_same_versions_of_python() -> None:
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     assert f"Python {', '.join(versions[:-1])} or {versions[-1]}, git and make" in readme
     assert f"{sys.version_info.major}.{sys.version_info.minor}" in versions
+
+
+def test_an_editable_install_has_plain_folders_in_place_of_a_hook(tmp_path: Path) -> None:
+    hook = "__editable___two_1_finder"
+    (tmp_path / f"{hook}.py").write_text(
+        "MAPPING = {'a': '/x/left/a', 'b': '/x/right/b', 'c': '/x/right/c'}\n"
+    )
+    (tmp_path / "__editable__.two-1.pth").write_text(f"import {hook}; {hook}.install()")
+    (tmp_path / "__editable__.one-1.pth").write_text("/x/one\n")
+    write = runpy.run_path(str(ROOT / "tools" / "plain_paths.py"))["write_plain_paths"]
+    for _ in range(2):
+        write(tmp_path)
+        found = {file.name: file.read_text() for file in tmp_path.glob("*.pth")}
+        assert found == {
+            "__editable__.two-1.pth": "/x/left\n/x/right\n",
+            "__editable__.one-1.pth": "/x/one\n",
+        }
