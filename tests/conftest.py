@@ -16,7 +16,7 @@ import pytest
 from hypothesis import HealthCheck, is_hypothesis_test, settings
 from hypothesis.internal.conjecture import providers
 
-from . import forked, statements, tether
+from . import forked, in_memory, statements, tether
 from .guard import Guard
 
 # A deadline per example and a limit on the time of drawing are timing assertions: a busy machine fails them.
@@ -40,6 +40,9 @@ COMPILED = Path(__file__).parent / "__pycache__" / "compiled"
 
 def pytest_configure(config: pytest.Config) -> None:
     """Before anything is started."""
+    memory = in_memory.folder()
+    if memory is not None:
+        os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(memory))
     if not COMPILED.exists():
         COMPILED.parent.mkdir(exist_ok=True)
         COMPILED.touch()

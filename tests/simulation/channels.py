@@ -18,6 +18,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
+from tests import in_memory
 from tests.simulation.disk import RECORD
 from tests.simulation.network import MS
 from tests.simulation.publication import header_of, write
@@ -53,7 +54,7 @@ def restored(world: World, part: Part, status: str) -> Contest:
 def check_channels(world: World, part: Part, status: str) -> None:
     """Compare all readers of the database, as the server leaves it at this moment, with the core."""
     contest = restored(world, part, status)
-    with TemporaryDirectory(dir="/dev/shm" if Path("/dev/shm").is_dir() else None) as folder:
+    with TemporaryDirectory(dir=in_memory.folder()) as folder:
         path, wall = Path(folder) / "arena.db", Wall()
         with wall.in_place():
             write(world, path, status, wall.set, part=part)
