@@ -243,16 +243,15 @@ async def _serve(
     from arena_server.host.host import Host, ProcessTuning
     from arena_server.host.sockets import address_of
     from arena_server.host.stages import PlannedContest, PlannedContests, WhenEntered
-    from arena_server.places.reporter import HostReporter, report_of
+    from arena_server.places.reporter import HostReporter, reports_of
     from arena_server.store.ownership import BeginLock
     from arena_server.webhooks.observer import Webhooks
 
     webhooks, keep_page = Webhooks(prepared.database), setup.keep_page
-    # Between two stages no contest is played, and the server still has one to begin.
-    setup = replace(setup, keep_page=lambda: planned.awaited or keep_page())
     right = BeginRight(lambda: BeginLock(prepared.database, leaves=lambda: host.leaving), prepared.beginning)
-    setup, begun = replace(setup, right=right), WhenEntered(right.release)
-    host = Host(setup, prepared.sock, log, [ProcessTuning(), begun, webhooks])
+    # Between two stages no contest is played, and the server still has one to begin.
+    setup = replace(setup, right=right, keep_page=lambda: planned.awaited or keep_page())
+    host = Host(setup, prepared.sock, log, [ProcessTuning(), WhenEntered(right.release), webhooks])
     to_come = [PlannedContest(each.stage.name, each.stage.upstream, each.make) for each in prepared.planned]
     planned = PlannedContests(host, to_come, log)
     reporter = HostReporter(host, supervised=supervised)
@@ -277,8 +276,7 @@ async def _serve(
         await planned.close()
         webhooks.close()
         reporter.close()
-    failed = {hosted.name: str(hosted.failure) for hosted in host.listed if hosted.failure is not None}
-    reports = {hosted.name: report_of(hosted) for hosted in host.listed if hosted.name not in failed}
+    reports, failed = reports_of(host)
     return reports, {**failed, **planned.problems}
 
 

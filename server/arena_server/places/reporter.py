@@ -189,6 +189,12 @@ def report_of(hosted: ContestRun) -> dict[str, Any]:
     return report_json(hosted.contest.status.overview()) | {"scoring": hosted.spec.config.scoring}
 
 
+def reports_of(host: Host) -> tuple[dict[str, dict[str, Any]], dict[str, str]]:
+    """Return the progress of the contests that are listed, and why others of them have failed."""
+    failed = {hosted.name: str(hosted.failure) for hosted in host.listed if hosted.failure is not None}
+    return {hosted.name: report_of(hosted) for hosted in host.listed if hosted.name not in failed}, failed
+
+
 def report_json(overview: Overview) -> dict[str, Any]:
     """Return a progress report as JSON types."""
     progress = overview.progress
