@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from math import ceil
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -110,7 +111,8 @@ class SimulatedHook:
             return
         self._waits = pause is None
         if pause is not None:
-            self._later(process, self._took + int(pause * SECOND))
+            # What is left of a pause may be less than a nanosecond, and the clock has to go on.
+            self._later(process, self._took + ceil(pause * SECOND))
 
     def _write(self) -> None:
         """Have the database as the server has left it up to now."""

@@ -35,6 +35,8 @@ MOST_NOTICES: Final = 1000
 READ_GAMES: Final = 1000
 #: How long results wait for others: to open the database takes 10 ms, in which the referee may have to wait.
 READ_PAUSE_S: Final = 1.0
+#: The end of a contest is seen in the whole millisecond behind it at last: no event comes then.
+WHOLE_S: Final = 0.001
 #: In a backlog the place of the last result is kept so often: to sync a file takes 1 to 10 ms.
 KEEP_S: Final = 0.1
 
@@ -309,7 +311,9 @@ class Delivery:
         if deals.frozen_at is not None and until >= deals.frozen_at:
             # The end of the contest is an event, and thaws it once it is seen.
             ended = results.ended_at(contest)
-            left = 0.0 if ended is None else (ended - moment).total_seconds() + contest.delay_ms / 1000
+            if ended is None:
+                return None
+            left = (ended - moment).total_seconds() + contest.delay_ms / 1000 + WHOLE_S
             return _pause(left) if left > 0 else None
         # Where the clock was set back the last result is seen first, and all before it with it.
         due = min(results.games.stored_last(contest, each) for each in (place + 1, stored))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import UTC, datetime
 
 import pytest
 
@@ -34,6 +35,24 @@ def test_the_end_thaws_after_the_delay(world: World) -> None:
     assert world.sent == []
     world.now += pause
     world.run(delivery)
+    assert world.games == ["g1", "g2"]
+
+
+@pytest.mark.parametrize("late", [0, 0.0001, 0.0005, 0.002])
+def test_the_end_thaws_also_for_a_hook_that_wakes_in_its_millisecond(
+    world: World, monkeypatch: pytest.MonkeyPatch, late: float
+) -> None:
+    """Nothing wakes it later: the end was the last event."""
+    end = int(world.now) + 0.000472
+    for module in ("schema", "contest_store"):
+        ended = datetime.fromtimestamp(end, UTC).replace(tzinfo=None)
+        monkeypatch.setattr(f"arena_server.store.{module}.now", lambda ended=ended: ended)
+    world.store(1, 2, delay_ms=60_000, freeze_at_ms=0, status="finished")
+    delivery = world.delivery()
+    world.now = end + 60 + late
+    if (pause := world.step(delivery)) is not None:
+        world.now += pause
+        world.step(delivery)
     assert world.games == ["g1", "g2"]
 
 

@@ -95,6 +95,10 @@ class World:
     def run(self, delivery: Delivery) -> float | None:
         """Step until nothing is due; the pause then."""
         self.now += READ_PAUSE_S
+        return self.step(delivery)
+
+    def step(self, delivery: Delivery) -> float | None:
+        """The same at this moment."""
         while (pause := delivery.step()) == 0:
             pass
         return pause
