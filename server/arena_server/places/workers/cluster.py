@@ -95,19 +95,22 @@ class DaskPool:
 
         read_plainly()
         untyped: Any = Client
-        client = untyped(
-            self._where.replace("dask://", "tcp://"),
-            asynchronous=True,
-            timeout=CONNECT_S,
-            set_as_default=False,
-        )
+        problem = "expected certificates in Dask's configuration (distributed.comm.tls)"
+        try:  # it reads the files of the certificates
+            client = untyped(
+                self._where.replace("dask://", "tcp://"),
+                asynchronous=True,
+                timeout=CONNECT_S,
+                set_as_default=False,
+            )
+        except (OSError, ValueError) as error:
+            raise ArenaError(f"--on {self._where}: {problem}: {first_line(error)}") from None
         try:
             await client
         except (OSError, TimeoutError, RuntimeError, TypeError) as error:
             await _close(client)  # its own clean-up is not awaited
-            problem = "no Dask scheduler answers there"
-            if isinstance(error, TypeError):
-                problem = "expected certificates in Dask's configuration (distributed.comm.tls)"
+            if not isinstance(error, TypeError):
+                problem = "no Dask scheduler answers there"
             raise ArenaError(f"--on {self._where}: {problem}: {first_line(error)}") from None
         client.subscribe_topic(self._topic, self._take_event)
         return client

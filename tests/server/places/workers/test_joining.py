@@ -151,6 +151,14 @@ async def test_games_by_tls_with_the_certificates_of_the_configuration(
         await DaskPool(cluster.where, []).open(reports)
     assert "\n" not in str(without.value)
     with dask.config.set(config):
+        (tmp_path / "none.pem").write_text("no certificate")
+        for file, problem in (("absent.pem", "No such file"), ("none.pem", "PEM")):
+            said = rf"expected certificates in Dask's configuration \(distributed.comm.tls\): .*({problem})"
+            with (
+                dask.config.set({f"{tls}client.cert": str(tmp_path / file)}),
+                pytest.raises(ArenaError, match=said),
+            ):
+                await DaskPool(cluster.where, []).open(reports)
         with pytest.raises(ArenaError, match="encryption required"):
             await DaskPool("dask://127.0.0.1:1", []).open(reports)
         pool = DaskPool(cluster.where, [write_program(tmp_path)])
