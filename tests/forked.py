@@ -256,13 +256,13 @@ def run_and_exit() -> None:
         os._exit(status)
 
 
-#: A server, and games that a database keeps; the bots of the server never come.
+#: The bots of the server never come. Engines whose games a database keeps would be two processes more.
 CONTEST = '[contest]\nname = "a"\n[server]\n[[bot]]\nname = "a"\n[[bot]]\nname = "b"\n'
 WARM_UP = (
     ("tournament", "no such file"),
     ("bot", "no such engine"),
-    ("serve", "a.toml", "--port", "0"),
-    ("match", "random", "random", "--deals", "1", "--option", "plies=2", "--keep", "a.db"),
+    ("serve", "a.toml", "--port", "0", "--database", "sqlite:///a.db"),
+    ("match", "random", "random", "--deals", "1", "--option", "plies=2"),
     ("standings", "--database", "sqlite:///a.db"),
 )
 
