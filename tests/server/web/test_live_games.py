@@ -14,7 +14,7 @@ from arena_protocol.record import describe_result, winning_seats
 from arena_server.store.reader import Results
 
 from ..programs import Players, contest
-from .browser import DESKTOP, PHONE, WITHOUT_SHARED_WORKER, Watched
+from .browser import DESKTOP, PHONE, WATCH_SHIFTS, WITHOUT_SHARED_WORKER, Watched
 from .persons import Person, Web, game_of_two, play, wait_for_ply
 
 if TYPE_CHECKING:
@@ -84,6 +84,7 @@ def test_a_running_game_late_lost_asleep_and_over(pages: Watched, tmp_path: Path
     def alone(page: Page) -> None:
         page.clock.install()
         page.add_init_script(WITHOUT_SHARED_WORKER)
+        page.add_init_script(WATCH_SHIFTS)
 
     pages.expected += ["ERR_INTERNET_DISCONNECTED", "ERR_INCOMPLETE_CHUNKED_ENCODING"]
     with game_of_two(tmp_path) as (server, persons):
@@ -104,6 +105,8 @@ def test_a_running_game_late_lost_asleep_and_over(pages: Watched, tmp_path: Path
         changes = page.evaluate("window.changes")
         assert changes["moves"] == [2, 0]
         assert 1 <= changes["status"] <= 2
+        # A text that is not flush left would count as moved if it changed in place.
+        assert page.evaluate("window.shifts") == []
         assert page.locator(".moves .n").all_inner_texts() == [str(number) for number in range(1, 10)]
         # What is out of sight of hundreds of rows is not drawn with each ply.
         block = page.locator(".moves > ol").evaluate("each => getComputedStyle(each).contentVisibility")

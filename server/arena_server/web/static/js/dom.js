@@ -54,14 +54,11 @@ export const allContests = () => el("a", { href: "index.html" }, t`All contests`
 export const versus = (names) => names.flatMap((name, i) => [i ? " – " : "", bdi(name)]);
 
 /**
- * Set the text of `node` where it is another one: the same text would take a layout, and be read out again. A text
- * that is there changes: another one would take a style of its parent, too.
+ * Set the text of `node` where it is another one: the same text would take a layout, and be read out again. It is a new
+ * text: one that changed in place would count as moved where it is not flush left.
  */
 export function setText(node, text) {
-  const [only, ...others] = node.childNodes;
-  if (text && only?.nodeType === Node.TEXT_NODE && !others.length) {
-    if (only.data !== text) only.data = text;
-  } else if (node.textContent !== text) node.textContent = text;
+  if (node.textContent !== text) node.textContent = text;
 }
 
 /** Have `parts` in `box`, which are left alone where they are there: the same ones would take a layout. */
