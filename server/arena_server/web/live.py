@@ -26,8 +26,9 @@ from arena_server.web.streams import Channel, encode_event
 LINGER_S: Final = 30.0
 #: A browser without an event for longer than this knows that its connection is dead.
 SYNC_S: Final = 10.0
-#: Events of the wall and of the contest are collected for so long.
-WALL_S: Final = 0.5
+#: Events of the wall and of the contest are collected for so long: a board that is drawn once a second takes
+#: 0.3 s a minute of a page's main thread, however quick its game is.
+WALL_S: Final = 1.0
 CONTEST_S: Final = 2.0
 #: Games shown on the wall, and games listed as running.
 WALL_GAMES: Final = 60
