@@ -40,7 +40,7 @@ def test_eight_contests_in_eight_tabs(pages: Watched, tmp_path: Path) -> None:
         for tab in tabs[1:]:
             tab.goto(server.page("index.html"))
         for tab in tabs:
-            tab.locator(".wall-box .empty", has_text=EMPTY).nth(CONTESTS - 1).wait_for()
+            tab.locator(".wall-box .empty", has_text=EMPTY).nth(CONTESTS - 1).wait_for(state="attached")
             assert tab.evaluate(OWN_STREAMS) == 0
         tabs[0].get_by_role("link", name="trial3").first.click()
         tabs[0].locator(".standings tbody tr").nth(1).wait_for()

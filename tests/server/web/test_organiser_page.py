@@ -63,7 +63,7 @@ def test_the_organiser_gives_orders_on_the_page(pages: Watched, tmp_path: Path) 
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
         pages.shoot(page, "organiser-phone")
         # Each row is a card there: its buttons are in view without scrolling, beside any name and author.
-        for width in (PHONE[0], 844, DESKTOP[0]):
+        for width in (PHONE[0], 601, 767, 844, DESKTOP[0]):
             page.set_viewport_size({"width": width, "height": DESKTOP[1]})
             assert page.evaluate(LONG_NAMES), width
         page.get_by_role("button", name="Pause").click()

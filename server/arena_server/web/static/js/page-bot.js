@@ -4,7 +4,7 @@ import { feedLinks, get, spaced } from "./api.js";
 import { faultsPanel, loadFaults, rangesPanel } from "./details.js";
 import {
   allContests, applyTheme, bdi, cardTable, dateText, el, errorBox, gameLink, inReport, inTime, keepPlace, labelled,
-  link, numberText, pageHeader, parameter, plural,
+  link, meanText, numberText, pageHeader, parameter, plural,
 } from "./dom.js";
 import {
   GameList, filterGames, idsOf, loadGames, loadSchedule, openGames, resultFor, runningRows, withLeaving,
@@ -73,7 +73,7 @@ function resultsPanel(found) {
   const body = found.map((contest) => {
     const { id, name: title, started_at: at, of, row, decided } = contest;
     const numbers = [
-      decided ? "" : numberText(row.points), numberText(row.games), decided ? "" : numberText(row.mean),
+      decided ? "" : numberText(row.points), numberText(row.games), decided ? "" : meanText(row.mean),
       numberText(row.wins),
     ];
     return el("tr", attributes(id), ...labelled(heads, [
