@@ -64,7 +64,7 @@ window.shifts = [];
 new PerformanceObserver((list) => {
   for (const { value, sources } of list.getEntries()) {
     const moved = sources.map(({ node, previousRect: a, currentRect: b }) =>
-      `${node?.className || node?.nodeName} from ${a.x},${a.y} to ${b.x},${b.y}`);
+      `${node?.className || node?.nodeName} ${node?.nodeValue ?? ""} from ${a.x},${a.y} to ${b.x},${b.y}`);
     if (value) window.shifts.push(`${value}: ${moved.join("; ")}`);
   }
 }).observe({ type: "layout-shift", buffered: true });
@@ -231,9 +231,10 @@ class Watched:
             self.check_access(page, rules)
             self.shoot(page, f"{name}-{scheme}")
 
-    def check_still(self, page: Page) -> None:
-        """Hold that nothing on the page has moved by itself; `WATCH_SHIFTS` has to be its first script."""
-        self.complaints += [f"moved: {shift}" for shift in page.evaluate("window.shifts")]
+    def check_still(self, page: Page, least: float = 0.0) -> None:
+        """Hold that nothing has moved by itself by more than `least`; `WATCH_SHIFTS` is its first script."""
+        shifts: list[str] = page.evaluate("window.shifts")
+        self.complaints += [f"moved: {each}" for each in shifts if float(each.partition(":")[0]) > least]
 
     def check_language(self, page: Page, *names: str) -> None:
         """Hold that a page in Bulgarian shows no other word in Latin letters than code, units and `names`."""

@@ -62,8 +62,9 @@ def test_a_contest_is_shown_to_its_final_totals(
         page.get_by_role("heading", name="Running games").wait_for(state="detached")
         # Boards, the leader, the pace, results: each had its place before the first game.
         index.locator("h1 .tag", has_text="finished").wait_for()
-        pages.check_still(index)
-        pages.check_still(page)
+        # Less than 0.00005 is a digit: `page_speed` prints it as 0.0000, too.
+        pages.check_still(index, 0.00005)
+        pages.check_still(page, 0.00005)
         index.context.close()
         # Its page goes along, too.
         bot.get_by_text(re.compile(r"^Rank \d of 3: [\d,]+ points in 4 games")).wait_for()
