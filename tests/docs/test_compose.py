@@ -279,6 +279,16 @@ def test_the_commands_of_the_services_with_their_own_hosts_play_the_contest(tmp_
         assert_played(address[1], found["admin"][1], games=12)
         server.send_signal(signal.SIGTERM)
         assert server.wait(timeout=60) == 0
+        # The same command shows what is over, and under another name it begins a contest beside it.
+        named = short.replace('name = "compose"', 'name = "compose-2"', 1)
+        for text, games, name in ((short, 12, "compose"), (named, 0, "compose-2")):
+            (tmp_path / "compose.toml").write_text(text, encoding="utf-8")
+            environment = {"ARENA_ADMIN_TOKEN": TOKEN, "ARENA_DATABASE": url}
+            with running(["arena", *command, *ports], tmp_path, **environment) as again:
+                found = addresses(again)
+                assert json.loads(status(found["admin"][1]))["games"]["done"] == games
+                listed = read(f"http://127.0.0.1:{found['web'][1]}/api/v1/contests.json")["contests"]
+                assert {each["name"] for each in listed} == {"compose", name}
 
 
 def assert_played(web: str, admin: str, games: int) -> None:
