@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.real
 PLIES = 12
+#: A column narrower than a frame cuts nothing of it.
+FRAME = 'width="560" height="640" style="max-width: 100%"'
 
 
 class Foreign(BaseHTTPRequestHandler):
@@ -136,7 +138,10 @@ def test_copies_say_that_they_were_made(pages: Watched, site: str) -> None:
         ("Link to this ply", f"{site}/game.html?contest=1&game=g1&ply=5#ply=5"),
         ("Moves as text", '[Contest "test"]'),
         ("Board as SVG", "<svg "),
-        ("Code to embed the game", f'<iframe src="{site}/game.html?contest=1&amp;game=g1&amp;embed=1#ply=5"'),
+        (
+            "Code to embed the game",
+            f'<iframe src="{site}/game.html?contest=1&amp;game=g1&amp;embed=1#ply=5" {FRAME}',
+        ),
     ):
         page.get_by_role("button", name=f"Copy: {title}").click()
         said.get_by_text(f"{title}: copied").wait_for()

@@ -206,5 +206,5 @@ export function shareMenu(view, record, options = {}) {
 function embedCode(contest, game, ply) {
   const url = new URL(link("game.html", { contest, game, embed: 1 }, `ply=${ply}`), location.href).href;
   const escaped = url.replaceAll("&", "&amp;").replaceAll('"', "&quot;");
-  return `<iframe src="${escaped}" width="560" height="640" title="${game}"></iframe>`;
+  return `<iframe src="${escaped}" width="560" height="640" style="max-width: 100%" title="${game}"></iframe>`;
 }
