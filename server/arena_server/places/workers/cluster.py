@@ -83,6 +83,7 @@ class DaskPool:
 
     async def open(self, events: PoolEvents) -> None:
         self._events = events
+        let_dask_leave(asyncio.get_running_loop())
         self._client = await self._connect()
         found = await self._client.scheduler.identity(n_workers=-1)
         if not found["workers"]:
@@ -368,6 +369,22 @@ class DaskPool:
                     self._events.failed(str(error))
                     return
                 await asyncio.sleep(LOOK_S)
+
+
+def let_dask_leave(loop: asyncio.AbstractEventLoop) -> None:
+    """Keep from the handler of `loop` what tasks of Dask raise when the future they wait for is released.
+
+    A game is withdrawn in the midst of that if its result does not come; these tasks are not awaited.
+    """
+    before = loop.get_exception_handler()
+    if before is None:
+        return
+
+    def handle(at: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+        if type(context.get("exception")).__name__ != "AllExit":
+            before(at, context)
+
+    loop.set_exception_handler(handle)
 
 
 async def _close(client: Any) -> None:

@@ -16,7 +16,7 @@ from tests.server.places.workers.programs import Reports, job, write_program
 
 from arena_server.errors import ArenaError
 from arena_server.places.workers import cluster as cluster_module
-from arena_server.places.workers.cluster import MOST_QUEUED, DaskPool
+from arena_server.places.workers.cluster import MOST_QUEUED, DaskPool, let_dask_leave
 from arena_server.places.workers.joining import asks_for, describe, refusal
 from arena_server.terms.config import ContestConfig
 
@@ -113,6 +113,21 @@ async def test_no_game_waits_for_a_cluster_of_refused_workers() -> None:
 async def test_a_contest_has_its_share_of_the_threads(share: float, games: int) -> None:
     _, reports = await looked({each: [OURS, DIGEST, ""] for each in ("w1", "w2")}, share)
     assert capacity(reports) == games
+
+
+@pytest.mark.asyncio
+async def test_what_a_task_of_dask_raises_when_it_is_released_is_no_fault_of_ours() -> None:
+    AllExit = type("AllExit", (Exception,), {})  # noqa: N806 - as in distributed.client
+    told: list[object] = []
+    loop = asyncio.get_running_loop()
+    let_dask_leave(loop)  # without a handler there is nothing to keep it from
+    loop.set_exception_handler(lambda _, context: told.append(context["exception"]))
+    let_dask_leave(loop)
+    ours = ValueError()
+    for error in (AllExit(), ours):
+        loop.call_exception_handler({"message": "", "exception": error})
+    loop.set_exception_handler(None)
+    assert told == [ours]
 
 
 # -- with a cluster
