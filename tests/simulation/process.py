@@ -153,7 +153,10 @@ class SimulatedProcess:
                 self.feed(name, Observe(0, on=True))
 
     def add(self, name: str, run: Run, *, observed: bool) -> None:
-        """Run one more contest."""
+        """Run one more contest; its observer sees the connections that no contest has yet."""
+        for number in self.sockets:
+            if self.of(number) is None:
+                run.observer.routed(Opened(number, ""), [], self.queue.now)
         self.runs[name] = run
         self.router.add(Member(run.contest, run.listed))
         self.feed(name, Tick())

@@ -199,6 +199,10 @@ class Season(Watched):
             self.drawn[name].append(names)
             self._expect(names, stage.sources[0], self.drawn[name][0])
             file = stage.seated(names, "season.toml", late)
+            # The file of the stages does not say the game of the cell, which may need more bots.
+            form = self.case.third if name == THREE else self.case.form
+            if fewer := refused(self.cell._replace(form=form, bots=len(names))):
+                raise ConfigError(fewer)
         except (StoreError, ConfigError) as problem:
             self.problem = str(problem)
             assert "\n" not in self.problem
@@ -210,7 +214,7 @@ class Season(Watched):
         config = replace(
             config_of(self.cell),
             name=name,
-            format=(form := self.case.third if name == THREE else self.case.form).split()[0],
+            format=form.split()[0],
             format_options=dict(FORMATS[form]),
             seed=self.cell.seed + len(world.parts),
             absent_ms=4_000,  # BYE lets them come after 2 s
