@@ -210,7 +210,16 @@ class SimulatedServer:
         self.crashes += 1
         self.process.die()
         self.disk.crash(power)
-        self.queue.after(self._rng.randrange(10 * MS, 3 * SECOND), lambda: self._restart(power))
+        pause = self._rng.randrange(10 * MS, 3 * SECOND)
+        self.queue.after(
+            pause, partial(self._after_crash, power, sent_away=self._stopping and self._sends_away)
+        )
+
+    def _after_crash(self, power: bool, *, sent_away: bool) -> None:
+        """`sent_away`: it died while it stopped, and may have said so to clients."""
+        self._restart(power)
+        if sent_away:
+            self.resumed()
 
     def _restart(self, power: bool) -> None:
         if self._serves_over:
