@@ -2,8 +2,8 @@
 // cell to cell.
 
 import { bdi, el, gameLink, link, numberText, plural } from "./dom.js";
-import { OVER, PLANNED, RUNNING } from "./gamelist.js";
 import { apart } from "./locale.js";
+import { OVER, PLANNED, RUNNING } from "./rows.js";
 import { t } from "./texts.js";
 
 const STEPS = { ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], ArrowDown: [1, 0] };

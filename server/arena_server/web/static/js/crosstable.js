@@ -2,8 +2,8 @@
 
 import { CrossGrid } from "./crossgrid.js";
 import { el, explained, gameLink, numberText, pliesText, plural } from "./dom.js";
-import { OVER, PLANNED, resultFor, RUNNING, scoreFor, valuesOf } from "./gamelist.js";
 import { apart } from "./locale.js";
+import { OVER, PLANNED, resultFor, RUNNING, scoreFor, valuesOf } from "./rows.js";
 import { marked } from "./sign.js";
 import { named, t } from "./texts.js";
 

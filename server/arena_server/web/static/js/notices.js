@@ -2,8 +2,8 @@
 
 import { get } from "./api.js";
 import { el, resultText } from "./dom.js";
-import { loadGames } from "./gamelist.js";
 import { starred } from "./places.js";
+import { loadGames } from "./rows.js";
 import { said } from "./said.js";
 import { named, t } from "./texts.js";
 

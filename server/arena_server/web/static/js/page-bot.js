@@ -6,10 +6,9 @@ import {
   allContests, applyTheme, bdi, cardTable, dateText, el, errorBox, gameLink, inReport, inTime, keepPlace, labelled,
   link, meanText, numberText, pageHeader, parameter, plural,
 } from "./dom.js";
-import {
-  GameList, filterGames, idsOf, loadGames, loadSchedule, openGames, resultFor, runningRows, withLeaving,
-} from "./gamelist.js";
+import { GameList } from "./gamelist.js";
 import { loadedAfter } from "./loading.js";
+import { filterGames, idsOf, loadGames, loadSchedule, openGames, resultFor, runningRows, withLeaving } from "./rows.js";
 import { marked } from "./sign.js";
 import { livePath, LiveStream } from "./livestream.js";
 import { apart, locale } from "./locale.js";

@@ -7,7 +7,7 @@ import {
 } from "./dom.js";
 import { CrossTable } from "./crosstable.js";
 import { faultsPanel, juryPanel, loadFaults, rangesPanel } from "./details.js";
-import { GameList, loadGames, idsOf, loadSchedule, openGames, runningRows, withLeaving } from "./gamelist.js";
+import { GameList } from "./gamelist.js";
 import { highlightsPanel, loadHighlights } from "./highlights.js";
 import { loadedAfter } from "./loading.js";
 import { livePath, LiveStream } from "./livestream.js";
@@ -18,6 +18,7 @@ import { noticeButton } from "./notices.js";
 import { mostAtOnce } from "./places.js";
 import { latest, progress, showLeader, showStatus, standing } from "./progress.js";
 import { loadRounds, roundsPanel } from "./rounds.js";
+import { idsOf, loadGames, loadSchedule, openGames, runningRows, withLeaving } from "./rows.js";
 import { marked } from "./sign.js";
 import { slide } from "./slide.js";
 import { entrantsText } from "./stages.js";

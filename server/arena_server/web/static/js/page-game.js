@@ -5,7 +5,6 @@ import {
   allContests, applyTheme, bdi, el, errorBox, gameLink, inFrame, inReport, inTime, link, pageHeader, parameter,
   resultText, SEEN_MS,
 } from "./dom.js";
-import { findGame, gameAt, loadChain } from "./gamelist.js";
 import { loadRecord, recordPath } from "./gamerecord.js";
 import { gameHead, GameView } from "./gameview.js";
 import { GuessPanel, guessResult } from "./guess.js";
@@ -16,6 +15,7 @@ import { inRow } from "./locale.js";
 import { calledNames } from "./people.js";
 import { loadPairs, pairLink } from "./pairs.js";
 import { showRecord } from "./replay.js";
+import { findGame, gameAt, loadChain } from "./rows.js";
 import { ring, soundButton } from "./sound.js";
 import { gameName, t } from "./texts.js";
 import { isAnonymous } from "./timeline.js";

@@ -5,11 +5,11 @@ import {
   aboutSite, applyTheme, bdi, cardTable, el, errorBox, heldText, instantText, inTime, labelled, link, numberText,
   pageHeader, setParts, setText,
 } from "./dom.js";
-import { readRow } from "./gamelist.js";
 import { livePath, LiveStream } from "./livestream.js";
 import { loadedAfter } from "./loading.js";
 import { boardsEach, mostAtOnce } from "./places.js";
 import { latest, progress, showLeader, showStatus, standing } from "./progress.js";
+import { readRow } from "./rows.js";
 import { marked } from "./sign.js";
 import { soundButton } from "./sound.js";
 import { seasonSections } from "./stages.js";

@@ -2,12 +2,12 @@
 
 import { get } from "./api.js";
 import { allContests, applyTheme, el, errorBox, gameLink, link, pageHeader, parameter } from "./dom.js";
-import { findGame } from "./gamelist.js";
 import { loadRecord } from "./gamerecord.js";
 import { loadedAfter } from "./loading.js";
 import { inRow } from "./locale.js";
 import { loadPairs } from "./pairs.js";
 import { showPair } from "./pairview.js";
+import { findGame } from "./rows.js";
 import { t } from "./texts.js";
 import { Timeline } from "./timeline.js";
 

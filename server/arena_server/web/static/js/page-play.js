@@ -4,12 +4,12 @@
 import { API, get } from "./api.js";
 import { casualPart, keptName, nameField, seatLink } from "./casual.js";
 import { applyTheme, bdi, el, gameLink, inFrame, link, numberText, pageHeader, resultText, sentence } from "./dom.js";
-import { loadGames } from "./gamelist.js";
 import { GameView } from "./gameview.js";
 import { hint } from "./hint.js";
 import { LiveGame } from "./livegame.js";
 import { isUnsure, makePlayable, markMove, nameMoves } from "./playable.js";
 import { playOnPart, playOnWish } from "./playon.js";
+import { loadGames } from "./rows.js";
 import { said } from "./said.js";
 import { faultText } from "./seats.js";
 import { t } from "./texts.js";
