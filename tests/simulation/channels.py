@@ -20,7 +20,7 @@ from typing import Any
 import pytest
 from tests import in_memory
 from tests.simulation.disk import RECORD
-from tests.simulation.network import MS
+from tests.simulation.network import MS, US
 from tests.simulation.publication import header_of, write
 from tests.simulation.shown import Cut
 from tests.simulation.wall import Wall
@@ -124,7 +124,7 @@ def _check_cut(world: World, path: Path, part: Part, status: str, wall: Wall, *,
     """Others than the organiser are shown the results on the disk that may be seen, and the life as late."""
     config, now = part.plan.config, world.queue.now // MS * MS
     cut, over = Cut(config, None), status in OVER
-    ended_at = world.server.ended_at.get(config.name, 0)
+    ended_at = world.server.ended_at.get(config.name, 0) // US * US  # as the database has it
     is_seen = status == RUNNING or cut.may(ended_at, now, over=over, live=live)
     may = partial(cut.may_result, now=now, over=over and is_seen, live=live)
     stored = [each for each in world.server.disk.durable(config.name) if each.kind == RECORD]

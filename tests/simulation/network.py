@@ -20,7 +20,8 @@ from arena_server.core.effects import Marker
 from arena_server.host.connection import READ_BYTES
 from arena_server.host.output_buffer import OutputBuffer
 
-#: One millisecond in nanoseconds, the unit of every moment here.
+#: A microsecond and a millisecond in nanoseconds, the unit of every moment here.
+US = 1_000
 MS = 1_000_000
 SECOND = 1000 * MS
 
