@@ -59,7 +59,8 @@ async def test_a_worker_plays_one_game_after_the_other_and_ends_with_its_pool(co
     with pytest.raises(ProcessLookupError):
         os.kill(process, 0)
     # One that has not said anything yet may be loading: its lease is renewed meanwhile.
-    async with open_pool([sys.executable, "-c", "input()"]) as (pool, reports):
+    silent = [sys.executable, "-c", "import signal; signal.pause()"]  # what reads its job may end before
+    async with open_pool(silent) as (pool, reports):
         pool.submit(job("g1"))
         assert [await reports.renewals.get() for _ in range(2)] == ["g1-1"] * 2
 
